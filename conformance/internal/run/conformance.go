@@ -144,7 +144,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 			return report.Summary{}, err
 		}
 		out.begin()
-		tree(p.Cells, r.Env.Device, func(c *Cell, one *check.Check) []report.Result {
+		tree(ctx, p.Cells, r.Env.Device, func(c *Cell, one *check.Check) []report.Result {
 			out.began(c, one)
 			results := r.run(ctx, c.Op, pool.caller(c.Caller), one)
 			if ctx.Err() == nil {
@@ -152,7 +152,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 				out.printer.Finished(results)
 			}
 			return results
-		}, func() bool { return ctx.Err() != nil })
+		})
 		runGinkgo(o)
 		out.fillHoles(ctx)
 		return out.publish(pool.describe(r.Env))

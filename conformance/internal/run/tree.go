@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,7 +19,7 @@ import (
 
 // tree makes the Ginkgo specs: op, adaptor, check. Failures point at the definition. Signals end the context of the run and,
 // through a handler of its own, that of Ginkgo, in any order. Only the former counts: once it has ended, no result does.
-func tree(cells []Cell, device string, run func(*Cell, *check.Check) []report.Result, interrupted func() bool) {
+func tree(ctx context.Context, cells []Cell, device string, run func(*Cell, *check.Check) []report.Result) {
 	for len(cells) > 0 {
 		op, count := cells[0].Op, 1
 		for count < len(cells) && cells[count].Op == op {
@@ -31,7 +32,7 @@ func tree(cells []Cell, device string, run func(*Cell, *check.Check) []report.Re
 			for i := range part {
 				cell(&part[i], at, func(one *check.Check) {
 					results := run(&part[i], one)
-					if interrupted() {
+					if ctx.Err() != nil {
 						ginkgo.AbortSuite("interrupted")
 					}
 					reportOutcome(results)
