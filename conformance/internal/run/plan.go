@@ -77,8 +77,8 @@ func (c *choice) cells(ops []*opdef.Op, callers []string, f *check.ForeignCode) 
 			if !f.Has(op, caller) {
 				continue
 			}
-			checks := slices.DeleteFunc(ChecksOf(caller, f.Callables()), func(check check.Check) bool {
-				return c.fast && check.Profile != fast || !c.selects(op.Name, caller, check.ID)
+			checks := slices.DeleteFunc(ChecksOf(caller, f.Callables()), func(one check.Check) bool {
+				return c.fast && one.Profile != check.ProfileFast || !c.selects(op.Name, caller, one.ID)
 			})
 			switch {
 			case len(checks) == 0:
@@ -97,9 +97,6 @@ func (c *choice) cells(ops []*opdef.Op, callers []string, f *check.ForeignCode) 
 	}
 	return nil, fmt.Errorf("%w: the options together leave no check", ErrUsage)
 }
-
-// fast is the name of the profile beside variables named check.
-const fast = check.ProfileFast
 
 // specs are the checks of cells, one by one.
 func specs(cells []Cell) iter.Seq2[*Cell, *check.Check] {
