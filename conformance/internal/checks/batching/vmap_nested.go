@@ -16,19 +16,15 @@ func checkMapNested(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
 		n := len(cases.GivenInputs(c))
 		all := slices.Repeat([]any{0}, n)
-		if err := check.Proceed(expectMapped(t, c, level{2, all}, level{3, all})); err != nil {
-			return err
-		}
+		nested := [][]level{{{2, all}, {3, all}}}
 		for place := range n {
 			one, others := make([]any, n), slices.Repeat([]any{-1}, n)
 			one[place], others[place] = 0, nil
 			if n == 1 {
 				others = all
 			}
-			if err := check.Proceed(expectMapped(t, c, level{2, others}, level{3, one})); err != nil {
-				return err
-			}
+			nested = append(nested, []level{{2, others}, {3, one}})
 		}
-		return nil
+		return check.ForEach(nested, func(levels []level) error { return expectMapped(t, c, levels...) })
 	})
 }

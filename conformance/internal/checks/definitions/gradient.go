@@ -15,7 +15,8 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var gradientCheck = about("gradient", check.GroupValues, check.Judges, check.When(func(op *opdef.Op) bool { return op.Gradient != nil }, "the op has no gradient"),
+var gradientCheck = about("gradient", check.GroupValues, check.Judges,
+	check.When(func(op *opdef.Op) bool { return op.Gradient != nil }, "the op has no gradient"),
 	"the gradient op's reference is the derivative of the op's", CheckGradient)
 
 // CheckGradient compares the reference of the gradient op with finite differences of the reference of the op: small

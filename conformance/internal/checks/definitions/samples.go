@@ -11,7 +11,8 @@ import (
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
-var samplesCheck = about("samples", check.GroupValues, check.Judges, check.When(func(op *opdef.Op) bool { return op.Defines("samples") }, "the definition has no samples"),
+var samplesCheck = about("samples", check.GroupValues, check.Judges,
+	check.When(func(op *opdef.Op) bool { return op.Defines("samples") }, "the definition has no samples"),
 	"the author's samples are inputs of the op, of their shapes and ranges", checkSamples)
 
 // checkSamples runs the author's function for calls of all sizes: it must give inputs of the op, of their shapes, within

@@ -6,7 +6,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/transformed"
 )
 
-// The forward kernel runs again, as often as the framework likes.
+// checkpointCheck counts the launches of the gradient only: the forward kernel runs again.
 var checkpointCheck = transformed.Check("checkpoint", transformed.Differentiates,
 	"computing the results again in the backward pass changes no bit",
 	transformed.Each("checkpoint", "checkpoint", func(t *check.T, p *transformed.PreparedCall, r *calls.Transformed) {
@@ -17,7 +17,7 @@ var checkpointCheck = transformed.Check("checkpoint", transformed.Differentiates
 		})
 	}))
 
-// A policy can only save what it sees: launches tell.
+// checkpointSavedCheck counts all launches: a policy can only save what it sees.
 var checkpointSavedCheck = transformed.Check("checkpoint-saved", transformed.Differentiates,
 	"what a policy saves is not computed again in the backward pass",
 	transformed.Each("checkpoint-saved", "saved", func(t *check.T, p *transformed.PreparedCall, r *calls.Transformed) {
