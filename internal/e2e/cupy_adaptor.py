@@ -99,11 +99,12 @@ def _install() -> Any:
         malloc_async="malloc_async",
     )
     sys.modules["cupy"] = cupy
-    patched: Any = backend
+    patched: Any = backend._eager
     function = backend.function
     patched.function = lambda op, schema: _spy(op, function(op, schema))
     patched.refuse_device = lambda op, device: None
-    patched.Op.takes_scratch = lambda self, device: bool(self.scratch)
+    info: Any = backend.Op
+    info.takes_scratch = lambda self, device: bool(self.scratch)
     import opcast_cupy  # noqa: PLC0415
 
     return opcast_cupy

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _explain, _variants
 from . import _memory as _written
 from ._dtypes import dtype_name
+from ._eager import EagerOp
 from ._faults import again, faithful, reraise
 from ._find import library
 from ._gen.ops import LONG_NAMES, OPS, OpKind, __version__
@@ -20,7 +21,7 @@ from ._kernels import devices, find, kernels, on_switch, refuse_device, use_kern
 from ._leading import leading, own_ranks, spread_axes
 from ._library import function, library_path, retype
 from ._lists import call as call_lists
-from ._lists import checker, flat, grouped, lengths, single
+from ._lists import checker, flat, form, grouped, lengths, single
 from ._loading import opened, require_version
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
 from ._op_call import op_call
@@ -46,6 +47,7 @@ __all__ = [
     "Arg",
     "ArraySpec",
     "Attr",
+    "EagerOp",
     "Memory",
     "Op",
     "OpKind",
@@ -63,6 +65,7 @@ __all__ = [
     "explain",
     "faithful",
     "flat",
+    "form",
     "function",
     "get_num_threads",
     "grouped",

@@ -7,6 +7,7 @@ for each length.
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -115,3 +116,11 @@ def call(
         op.check(fw, *inputs, *attrs)  # which says what is wrong
     one = op.single(counts)
     return results(op.info, one.info, one.call(flat(op.info, inputs), attrs, *more))
+
+
+def form(op: Any, counts: tuple[int, ...]) -> Any:
+    """Return an adaptor's op in its form for single arrays, for lists of these lengths."""
+    one = copy(op)
+    one.info = single(op.info, counts)
+    one.check = checker(op.check, op.info, one.info)
+    return one

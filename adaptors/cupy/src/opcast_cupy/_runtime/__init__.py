@@ -6,7 +6,6 @@ Every call runs on CuPy's current stream of the arrays' device; nothing waits fo
 from __future__ import annotations
 
 from contextlib import nullcontext
-from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ import tvm_ffi
 from .._collection import VIEWS, backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 REQUIRED: Any = None
 _DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
@@ -70,9 +69,6 @@ class _Framework:
         return backend.Memory(value.data.ptr, value.itemsize, value.shape, value.strides)
 
 
-_framework = _Framework()
-
-
 @cache
 def _name(dtype: np.dtype[Any]) -> str:
     return dtype.name
@@ -108,11 +104,6 @@ def _bits(a: Any) -> Any:
     return a if view is None else a.view(view[0])
 
 
-def _allocate(specs: Iterable[Any]) -> list[Any]:
-    """Return new arrays of these shapes and dtypes, None for absent ones."""
-    return [s and _empty(*s) for s in specs]
-
-
 def _temporaries(stream: Any) -> Any:
     """Where memory comes from that is freed with the call: from the graph, while one is captured.
 
@@ -141,63 +132,31 @@ def _tensor(a: Any) -> Any:
     return tensor if view is None else backend.retype(tensor, *view[1:])
 
 
-class Op:
-    """One op: its kernel and its calls.
+class Op(backend.EagerOp):
+    """One op: its kernel and its calls on the current stream; the base says what the parameters are."""
 
-    Parameters
-    ----------
-    name
-        Name of the op.
-    schema
-        Schema hash of the definition from which the caller was generated.
+    framework = _Framework()
 
-    """
-
-    def __init__(self, name: str, schema: int) -> None:
-        self.info = backend.ops()[name]
-        self.check: Callable[..., Any] = getattr(backend.checks, name)
-        self._run: Callable[..., Any] = backend.faithful(backend.function(name, schema))
-        self._takes_scratch = self.info.takes_scratch(_GPU)
-
-    def single(self, counts: tuple[int, ...]) -> Op:
-        """Return the form for single arrays, of an op whose lists have so many."""
-        one = copy(self)
-        one.info = backend.single(self.info, counts)
-        one.check = backend.checker(self.check, self.info, one.info)
-        return one
-
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
-        """Call the op on the current stream, after its checks."""
-        if self.info.lists:
-            return backend.call_lists(self, _framework, inputs, attrs)
+    def judged(self, inputs: Any, attrs: Any, given: Any) -> Any:
+        """Check the arguments, where there is a device."""
         if not _has_device():
             raise RuntimeError(f"{self.info.name}: CuPy found no CUDA device")
-        given = backend.as_tuple(out)
-        specs, values = self.check(_framework, *inputs, *attrs, given)
-        backend.refuse_device(self.info, _framework.device(inputs[0]))
-        returned = [s for s, arg in zip(specs, self.info.outputs) if not arg.saved]
-        saved: list[Any] = [None] * (len(self.info.outputs) - len(returned))
-        scratch: Any = specs[len(self.info.outputs) :]
-        if not self._takes_scratch:
-            scratch = [None for _ in scratch]
+        return super().judged(inputs, attrs, given)
+
+    def allocate(self, specs: Iterable[Any], like: Any) -> list[Any]:
+        """Return new arrays of these shapes and dtypes on the current device, None for absent ones."""
+        return [s and _empty(*s) for s in specs]
+
+    def launch(self, inputs: Any, attrs: Any, given: Any, specs: Any, values: Any) -> list[Any]:
+        """Run the kernel on the current stream of the arrays' device."""
         device = inputs[0].device
         with device:
-            outs = given or _allocate(returned)
+            outs = self.outputs(given, specs, inputs[0])
             stream = _cupy.cuda.get_current_stream()
             with _temporaries(stream):  # freed in the order of the stream, after the kernel's work
-                work = _allocate(scratch)
+                work = self.scratch(specs, inputs[0])
                 arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
-            read = map(_tensor, arrays)
+            made, read, space = (map(_tensor, every) for every in (outs, arrays, work))
             with tvm_ffi.use_raw_stream(tvm_ffi.device(_GPU, device.id), stream.ptr):
-                self._run(
-                    *self.info.lengths,
-                    *map(_tensor, outs),
-                    *saved,
-                    *read,
-                    *values,
-                    *map(_tensor, work),
-                )
-        if out is not None:
-            return out
-        results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]
-        return results[0] if len(results) == 1 else results
+                self.run(*self.info.lengths, *made, *read, *values, *space)
+        return outs

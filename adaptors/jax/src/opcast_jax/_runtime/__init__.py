@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,9 +113,7 @@ class Op:
     def single(self, counts: tuple[int, ...]) -> Op:
         """Return the form for single arrays, of an op whose lists have so many."""
         if counts not in self._singles:
-            one = copy(self)
-            one.info = backend.single(self.info, counts)
-            one.check = backend.checker(self.check, self.info, one.info)
+            one = backend.form(self, counts)
             one.jit()
             self._singles[counts] = one
         return self._singles[counts]

@@ -7,7 +7,6 @@ subclasses, given outputs, and faults.
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from tvm_ffi import from_dlpack
 from .._collection import VIEWS, backend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 REQUIRED: Any = None
 DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
@@ -72,9 +71,6 @@ class _Framework:
         return backend.Memory(address, value.itemsize, value.shape, value.strides)
 
 
-_framework = _Framework()
-
-
 @cache  # NumPy composes the name anew on each access, which takes longer than a call
 def _name(dtype: np.dtype[Any]) -> str:
     return dtype.name
@@ -118,29 +114,10 @@ def _tensor(value: Any) -> Any:
     return backend.retype(from_dlpack(a.view(name).__dlpack__(max_version=_VERSIONED)), code, bits)
 
 
-def _allocate(specs: Iterable[Any]) -> list[Any]:
-    """Return new arrays of these shapes and dtypes, None for absent ones."""
-    return [s and empty(s[0], _dtype(s[1])) for s in specs]
+class Op(backend.EagerOp):
+    """One op: its kernel, and its calls that are not plain; the base says what the parameters are."""
 
-
-class Op:
-    """One op: its kernel, and its calls that are not plain.
-
-    Parameters
-    ----------
-    name
-        Name of the op.
-    schema
-        Schema hash of the definition from which the caller was generated.
-
-    """
-
-    def __init__(self, name: str, schema: int) -> None:
-        self.kernel = backend.function(name, schema)
-        self.info = backend.ops()[name]
-        self.check: Callable[..., Any] = getattr(backend.checks, name)
-        self._run: Callable[..., Any] = backend.faithful(self.kernel)
-        self._takes_scratch = self.info.takes_scratch("cpu")
+    framework = _Framework()
 
     def once(self, fault: Exception) -> None:
         """Raise what a kernel raised that may have overwritten its inputs: it must not run again."""
@@ -149,36 +126,18 @@ class Op:
         if ours and type(fault) in {RuntimeError, MemoryError}:
             raise fault
 
-    def single(self, counts: tuple[int, ...]) -> Op:
-        """Return the form for single arrays, of an op whose lists have so many."""
-        one = copy(self)
-        one.info = backend.single(self.info, counts)
-        one.check = backend.checker(self.check, self.info, one.info)
-        return one
+    def allocate(self, specs: Iterable[Any], like: Any) -> list[Any]:
+        """Return new arrays of these shapes and dtypes, None for absent ones."""
+        return [s and empty(s[0], _dtype(s[1])) for s in specs]
 
-    def call(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None) -> Any:
-        """Call the op on any arrays, after its checks."""
-        if self.info.lists:
-            return backend.call_lists(self, _framework, inputs, attrs)
-        given = backend.as_tuple(out)
-        specs, values = self.check(_framework, *inputs, *attrs, given)
-        backend.refuse_device(self.info, "cpu")
-        returned = [s for s, arg in zip(specs, self.info.outputs) if not arg.saved]
-        saved: list[Any] = [None] * (len(self.info.outputs) - len(returned))
-        scratch: Any = specs[len(self.info.outputs) :]
-        if not self._takes_scratch:
-            scratch = [None for _ in scratch]
+    def launch(self, inputs: Any, attrs: Any, given: Any, specs: Any, values: Any) -> list[Any]:
+        """Run the kernel on arrays, copied where it cannot read them."""
         try:
-            outs = given or _allocate(returned)
-            work = _allocate(scratch)
+            outs = self.outputs(given, specs, inputs[0])
+            work = self.scratch(specs, inputs[0])
             arrays = [_input(x, arg) for x, arg in zip(inputs, self.info.inputs)]
         except (MemoryError, ValueError) as error:  # the latter is NumPy's word on absurd sizes
             raise MemoryError(f"{self.info.name}: out of memory") from error
         read = map(_tensor, arrays)
-        self._run(
-            *self.info.lengths, *map(_tensor, outs), *saved, *read, *values, *map(_tensor, work)
-        )
-        if out is not None:
-            return out
-        results = *outs, *[x for x, arg in zip(inputs, self.info.inputs) if arg.mutated]
-        return results[0] if len(results) == 1 else results
+        self.run(*self.info.lengths, *map(_tensor, outs), *read, *values, *map(_tensor, work))
+        return outs

@@ -7,7 +7,6 @@ single tensors, which is registered when it is first needed.
 
 from __future__ import annotations
 
-from copy import copy
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +46,7 @@ class Forms:
         """Return the form for lists of these lengths."""
         with _lock:
             if counts not in self.forms:
-                one = copy(self)
-                one.info = backend.single(self.info, counts)
-                one.check = backend.checker(self.check, self.info, one.info)
+                one = backend.form(self, counts)
                 one.overload = Overload(one.info, one.check, compute=one.compute_lists)
                 one.whole, one.takes_lists = self, False
                 self.forms[counts] = one
