@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bound import Report
+from bound import Probes, Report
 from streams import results, substituted
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 ROUNDS, WIDTH = 50, 1 << 24
 """Of a delay: so many sines of so many numbers, some milliseconds of work."""
 
 
-class Streams:
-    """Probes of the order of work on the device.
-
-    Parameters
-    ----------
-    caller
-        The caller for CuPy.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
-        self.cupy: Any = vars(caller)["cupy"]
+class Streams(Probes):
+    """Probes of the order of work on the device."""
 
     def zeros(self, x: Any) -> Any:
         """Return zeros like an array; its memory may hold bits that stand for no number."""
-        new = self.cupy.empty_like(bits(x))
+        new = self.framework.empty_like(bits(x))
         new[...] = 0
         return new.view(x.dtype)
 
@@ -45,7 +33,7 @@ class Streams:
 
         On each stream, the arguments are filled after a delay, and the call is made right behind, without waiting.
         """
-        cupy = self.cupy
+        cupy = self.framework
         every = [cupy.cuda.Stream(non_blocking=True) for _ in range(streams)]
         made = [(*substituted(call, self.zeros), cupy.ones(WIDTH, "f4")) for _ in every]
         cupy.cuda.Device().synchronize()
@@ -73,8 +61,8 @@ class Streams:
     def probe_graph_replayed(self, call: Bound) -> Any:
         """Capture a call in a graph, give its arguments other contents, and replay it twice."""
         changed, pairs = substituted(call, self.zeros)
-        self.cupy.cuda.Device().synchronize()
-        stream = self.cupy.cuda.Stream(non_blocking=True)
+        self.framework.cuda.Device().synchronize()
+        stream = self.framework.cuda.Stream(non_blocking=True)
         with stream:
             changed()  # what is done once, with the first call, is not for the graph; its memory returns to the pool
             stream.synchronize()

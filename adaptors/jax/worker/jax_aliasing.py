@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from bound import Bound, Report, Unsupported
-
-if TYPE_CHECKING:
-    from caller import Caller
+from aliasing import overwritten
+from bound import Bound, Probes, Report
 
 
-class Aliasing:
-    """Probes of donation. Every note must be true.
-
-    Parameters
-    ----------
-    caller
-        The caller for JAX.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework, and how it usually compiles."""
-        self.jax: Any = vars(caller)["jax"]
-        self.usual: dict[str, Any] = vars(caller)["usual"]
+class Aliasing(Probes):
+    """Probes of donation."""
 
     def probe_donation_none(self, call: Bound) -> Any:
         """Call eagerly and under jit and donate nothing: the arguments stay as they are."""
         before = [np.array(x) for x in overwritten(call)]
-        self.jax.block_until_ready(call())
-        result = self.jax.block_until_ready(self.donating(call, ())(*call.args))
+        self.framework.block_until_ready(call())
+        result = self.framework.block_until_ready(self.donating(call, ())(*call.args))
         after = [np.asarray(x) for x in overwritten(call)]
         kept = all(a.tobytes() == b.tobytes() for a, b in zip(after, before))
         return Report(result, {"kept": kept})
 
     def probe_donation_used(self, call: Bound) -> Any:
         """Donate what the op overwrites: the results lie in its memory, and the arguments are gone."""
-        owned = call.map(self.jax.numpy.copy)
+        owned = call.map(self.framework.numpy.copy)
         targets = overwritten(owned)
         addresses = [address(x) for x in targets]
         program = self.donating(call, call.mutated).lower(*owned.args).compile()
-        result = self.jax.block_until_ready(program(*owned.args))
+        result = self.framework.block_until_ready(program(*owned.args))
         every: list[Any] = [*result] if isinstance(result, tuple) else [result]
         notes = {
             "deleted": all(x.is_deleted() for x in targets),
@@ -53,11 +39,11 @@ class Aliasing:
 
     def probe_donation_gone(self, call: Bound) -> Any:
         """Use a donated argument again: JAX must say that it is gone."""
-        owned = call.map(self.jax.numpy.copy)
+        owned = call.map(self.framework.numpy.copy)
         overwritten(owned)
-        result = self.jax.block_until_ready(self.donating(call, call.mutated)(*owned.args))
+        result = self.framework.block_until_ready(self.donating(call, call.mutated)(*owned.args))
         try:
-            self.jax.block_until_ready(owned())
+            self.framework.block_until_ready(owned())
         except (RuntimeError, ValueError) as error:
             return Report(result, {"refused": "deleted" in str(error)})
         return Report(result, {"refused": False})
@@ -68,14 +54,7 @@ class Aliasing:
         def outer(*args: Any) -> Any:
             return call.function(*args, **call.kwargs)
 
-        return self.jax.jit(outer, donate_argnums=places, compiler_options=self.usual)
-
-
-def overwritten(call: Bound) -> list[Any]:
-    """Return the arguments that the op overwrites."""
-    if not call.mutated:
-        raise Unsupported("the op overwrites nothing")
-    return [call.args[i] for i in call.mutated]
+        return self.framework.jit(outer, donate_argnums=places, compiler_options=self.caller.usual)
 
 
 def address(array: Any) -> int:

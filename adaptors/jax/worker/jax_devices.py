@@ -5,28 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound, Report, Unsupported, expecting
+from bound import Bound, Probes, Report, Unsupported, expecting
 from gpu_memory import kind_of
 
 if TYPE_CHECKING:
     from caller import Caller
 
 
-class Devices:
-    """Probes of where results lie. Every note must be true.
-
-    Parameters
-    ----------
-    caller
-        The caller for JAX.
-
-    """
+class Devices(Probes):
+    """Probes of where results lie."""
 
     def __init__(self, caller: Caller) -> None:
-        """Keep the framework and its devices."""
-        self.jax: Any = vars(caller)["jax"]
-        self.kind: Any = caller.kind
-        self.all: list[Any] = self.jax.devices(kind_of(caller.config["device"]))
+        """Keep the devices, too."""
+        super().__init__(caller)
+        self.all: list[Any] = self.framework.devices(kind_of(caller.config["device"]))
 
     def second(self) -> Any:
         """Return the second device."""
@@ -37,24 +29,24 @@ class Devices:
     def probe_second(self, call: Bound) -> Any:
         """Pass arrays on the second device: results lie there."""
         second = self.second()
-        result = call.map(lambda x: self.jax.device_put(x, second))()
+        result = call.map(lambda x: self.framework.device_put(x, second))()
         results: list[Any] = [*result] if isinstance(result, tuple) else [result]  # pyright: ignore[reportUnknownArgumentType]
         there = all(x is None or x.devices() == {second} for x in results)
-        first = self.jax.device_put(result, self.all[0])
+        first = self.framework.device_put(result, self.all[0])
         return Report(first, {"on the second device": there})
 
     @expecting(refused=True)
     def probe_mixed_refused(self, call: Bound) -> Any:
         """Pass the last array on another device than the others."""
         second = self.second()
-        places = [i for i, a in enumerate(call.args) if isinstance(a, self.kind)]
+        places = [i for i, a in enumerate(call.args) if isinstance(a, self.caller.kind)]
         if len(places) < 2:
             raise Unsupported("the call has one array")
         args = [*call.args]
-        args[places[-1]] = self.jax.device_put(args[places[-1]], second)
+        args[places[-1]] = self.framework.device_put(args[places[-1]], second)
         # Only an array that was put somewhere on purpose is not moved by JAX itself.
         for place in places[:-1]:
-            args[place] = self.jax.device_put(args[place], self.all[0])
+            args[place] = self.framework.device_put(args[place], self.all[0])
         try:
             return replace(call, args=args)()
         except ValueError as error:

@@ -5,37 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from malformed import each, survive, wrong_types
+from malformed import Malformed, each, survive
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 
-class Malformed:
-    """Probes of calls that may raise anything.
-
-    Parameters
-    ----------
-    caller
-        The caller for JAX.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
-        self.jax: Any = vars(caller)["jax"]
-        self.namespace: str = caller.config["namespace"]
-
-    def probe_types(self, call: Bound) -> Any:
-        """Pass values of other types."""
-        wrong_types(call)
+class JaxMalformed(Malformed):
+    """Probes of what only JAX has; any of them may raise anything."""
 
     def probe_deleted(self, call: Bound) -> Any:
         """Pass arrays whose memory is gone."""
 
         def deleted(x: Any) -> Any:
-            x = self.jax.numpy.copy(x)
+            x = self.framework.numpy.copy(x)
             x.delete()
             return x
 
@@ -47,20 +30,22 @@ class Malformed:
 
         def escape(x: Any) -> Any:
             left.clear()
-            self.jax.jit(left.append)(x)
+            self.framework.jit(left.append)(x)
             return left[0]
 
         each(call, escape)
 
     def probe_keys(self, call: Bound) -> Any:
         """Pass keys of random numbers, whose dtype is none of NumPy's."""
-        each(call, lambda _: self.jax.random.key(0))
+        each(call, lambda _: self.framework.random.key(0))
 
     def probe_custom_call(self, call: Bound) -> Any:
         """Call the handler itself with attributes missing, surplus or of other types."""
         result = call()
         results: list[Any] = [*result] if isinstance(result, tuple) else [result]
-        specs = [self.jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results if x is not None]
+        specs = [
+            self.framework.ShapeDtypeStruct(x.shape, x.dtype) for x in results if x is not None
+        ]
         arrays = call.arrays()
         wrong: list[dict[str, Any]] = [{}, {"no_such_attribute": np.int64(1)}]
         for name in ("eps", *call.kwargs):
@@ -75,8 +60,8 @@ class Malformed:
 
     def custom(self, op: str, specs: list[Any], arrays: list[Any], fields: dict[str, Any]) -> None:
         """Call a handler past the adaptor."""
-        target = self.jax.ffi.ffi_call(f"{self.namespace}.{op}", specs)
-        survive(lambda: self.jax.block_until_ready(target(*arrays, **fields)))
+        target = self.framework.ffi.ffi_call(f"{self.caller.config['namespace']}.{op}", specs)
+        survive(lambda: self.framework.block_until_ready(target(*arrays, **fields)))
 
 
-create = Malformed
+create = JaxMalformed

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Report
+from bound import Probes, Report
 from streams import results, substituted
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 SIZE, ROUNDS = 4096, 40
 """Of a delay: so many products of square matrices, some milliseconds of work."""
@@ -22,23 +21,12 @@ RECORDED = {"xla_gpu_graph_min_graph_size": 1}
 """Has XLA record a short program."""
 
 
-class Streams:
-    """Probes of the order of work on the device.
-
-    Parameters
-    ----------
-    caller
-        The caller for JAX.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
-        self.jax: Any = vars(caller)["jax"]
+class Streams(Probes):
+    """Probes of the order of work on the device."""
 
     def probe_side_producer(self, call: Bound) -> Any:
         """Call right behind a slow program that makes the arguments, without waiting for it."""
-        jax, np = self.jax, self.jax.numpy
+        jax, np = self.framework, self.framework.numpy
 
         def produce(x: Any, m: Any) -> Any:
             def times(_: Any, y: Any) -> Any:
@@ -55,7 +43,7 @@ class Streams:
 
     def probe_graph_replayed(self, call: Bound) -> Any:
         """Run a program of several calls with zeros, then with the real contents: what was recorded must follow."""
-        jax = self.jax
+        jax = self.framework
         zeros, _ = substituted(call, jax.numpy.zeros_like)
 
         def program(arrays: dict[int, Any]) -> list[Any]:

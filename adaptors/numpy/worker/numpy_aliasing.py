@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bound import Bound, Report, Unsupported, expecting
+from bound import Bound, Probes, Report, Unsupported, expecting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from caller import Caller
 
-
-class Aliasing:
-    """Probes of what is written. Every note must be true."""
+class Aliasing(Probes):
+    """Probes of what is written."""
 
     @expecting(out=True)
     def probe_written_out(self, call: Bound) -> Any:
@@ -84,7 +82,4 @@ def swapped(x: Any) -> Any:
     return x.astype(x.dtype.newbyteorder("S"))
 
 
-def create(caller: Caller) -> Aliasing:
-    """Return the probes; they need nothing from the caller."""
-    del caller
-    return Aliasing()
+create = Aliasing

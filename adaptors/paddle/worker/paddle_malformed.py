@@ -4,37 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from malformed import each, wrong_types
+from malformed import Malformed, each
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 
-class Malformed:
-    """Probes of calls that may raise anything.
-
-    Parameters
-    ----------
-    caller
-        The caller for PaddlePaddle.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
-        self.paddle: Any = vars(caller)["paddle"]
-
-    def probe_types(self, call: Bound) -> Any:
-        """Pass values of other types."""
-        wrong_types(call)
+class PaddleMalformed(Malformed):
+    """Probes of what only PaddlePaddle has; any of them may raise anything."""
 
     def probe_layouts(self, call: Bound) -> Any:
         """Pass sparse and complex tensors, and such of texts."""
         each(call, lambda x: x.to_sparse_coo(x.ndim))
         each(call, lambda x: x.to_sparse_csr())
         each(call, lambda x: x.astype("complex64"))
-        each(call, lambda x: self.paddle.to_tensor(["text"]))
+        each(call, lambda x: self.framework.to_tensor(["text"]))
 
     def probe_freed(self, call: Bound) -> Any:
         """Pass tensors whose memory is gone, or that never had any."""
@@ -45,11 +29,11 @@ class Malformed:
             return x
 
         each(call, freed)
-        each(call, lambda _: self.paddle.Tensor())
+        each(call, lambda _: self.framework.Tensor())
 
     def probe_symbolic(self, call: Bound) -> Any:
         """Pass the variables of a program."""
-        paddle = self.paddle
+        paddle = self.framework
         paddle.enable_static()
         try:
             with paddle.static.program_guard(paddle.static.Program()):
@@ -58,4 +42,4 @@ class Malformed:
             paddle.disable_static()
 
 
-create = Malformed
+create = PaddleMalformed

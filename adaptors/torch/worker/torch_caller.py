@@ -8,14 +8,15 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-import torch_aliasing
+import aliasing
 import torch_rank
 import torch_transform
 from abilities import Script
+from aliasing import functional, tensors, warm
 from bound import Bound, Memory, Request, Unsupported, expecting, refusal, refused_singly
 from caller import Caller
 from gpu_memory import WORDS, kind_of, vendor
-from torch_aliasing import functional, tensors, warm, watcher
+from torch_aliasing import watcher
 
 
 class Torch(Caller):
@@ -317,7 +318,7 @@ def outputs(result: Any) -> list[Any]:
 
 def floating(x: Any) -> bool:
     """Say whether x is a tensor of a dtype that has derivatives."""
-    return torch_aliasing.floating(x) and x.itemsize > 1
+    return aliasing.floating(x) and x.itemsize > 1
 
 
 create = Torch

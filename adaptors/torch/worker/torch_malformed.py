@@ -5,34 +5,18 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from malformed import each, survive, wrong_types
+from malformed import Malformed, each, survive
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 
-class Malformed:
-    """Probes of calls that may raise anything.
-
-    Parameters
-    ----------
-    caller
-        The caller for PyTorch.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
-        self.torch: Any = vars(caller)["torch"]
-
-    def probe_types(self, call: Bound) -> Any:
-        """Pass values of other types."""
-        wrong_types(call)
+class TorchMalformed(Malformed):
+    """Probes of what only PyTorch has; any of them may raise anything."""
 
     def probe_layouts(self, call: Bound) -> Any:
         """Pass sparse, nested, quantized and mkldnn tensors, and such of zeros without memory."""
-        torch = self.torch
+        torch = self.framework
         warnings.simplefilter("ignore")  # some of these are announced as prototypes
         each(call, lambda x: x.to_sparse_csr())
         each(call, lambda x: x.to_mkldnn())
@@ -62,7 +46,7 @@ class Malformed:
 
         def escape(x: Any) -> Any:
             left.clear()
-            self.torch.vmap(keep)(self.torch.stack([x, x]))
+            self.framework.vmap(keep)(self.framework.stack([x, x]))
             return left[0]
 
         def kept_sum(x: Any) -> Any:
@@ -70,7 +54,7 @@ class Malformed:
 
         def escape_gradient(x: Any) -> Any:
             left.clear()
-            self.torch.func.grad(kept_sum)(x)
+            self.framework.func.grad(kept_sum)(x)
             return left[0]
 
         each(call, escape)
@@ -78,7 +62,7 @@ class Malformed:
 
     def probe_lazy(self, call: Bound) -> Any:
         """Pass parameters that have no shape yet."""
-        survive(call.map(lambda _: self.torch.nn.UninitializedParameter()))
+        survive(call.map(lambda _: self.framework.nn.UninitializedParameter()))
 
 
-create = Malformed
+create = TorchMalformed

@@ -4,39 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bound import Report
+from bound import Probes, Report
 from streams import results, substituted
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 CYCLES = 20_000_000
 """Of the device's clock: some milliseconds, longer than any launch of a small kernel takes."""
 
 
-class Streams:
-    """Probes of the order of work on the device.
-
-    Parameters
-    ----------
-    caller
-        The caller for PyTorch.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the framework."""
-        self.torch: Any = vars(caller)["torch"]
+class Streams(Probes):
+    """Probes of the order of work on the device."""
 
     def calls(self, call: Bound, streams: int) -> list[list[Any]]:
         """Call on so many streams at once, the first of which is busy for longest; return copies of the results.
 
         On each stream, the arguments are filled after a delay, and the call is made right behind, without waiting.
         """
-        cuda = self.torch.cuda
+        cuda = self.framework.cuda
         every = [cuda.Stream() for _ in range(streams)]
-        made = [substituted(call, self.torch.zeros_like) for _ in every]
+        made = [substituted(call, self.framework.zeros_like) for _ in every]
         cuda.synchronize()
         got: list[list[Any]] = []
         try:
@@ -61,8 +49,8 @@ class Streams:
 
     def probe_graph_replayed(self, call: Bound) -> Any:
         """Capture a call in a graph, give its arguments other contents, and replay it twice."""
-        cuda = self.torch.cuda
-        changed, pairs = substituted(call, self.torch.zeros_like)
+        cuda = self.framework.cuda
+        changed, pairs = substituted(call, self.framework.zeros_like)
         side = cuda.Stream()
         side.wait_stream(cuda.current_stream())
         with cuda.stream(side):
@@ -84,7 +72,7 @@ class Streams:
 
     def same(self, first: list[Any], second: list[Any]) -> bool:
         """Whether two lists of results have the same bits."""
-        torch = self.torch
+        torch = self.framework
 
         def flat(x: Any) -> Any:
             return x.contiguous().reshape(-1).view(torch.uint8)

@@ -6,15 +6,15 @@ import ctypes
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bound import Probes
 from dlpack import Array, DataType, Device
 from malformed import OTHERS, each, one, replaced, survive
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 
-class Malformed:
+class Malformed(Probes):
     """Probes of wrong arguments and of impossible DLPack structures."""
 
     def probe_types(self, call: Bound) -> Any:
@@ -73,7 +73,4 @@ def changed(a: Array, **fields: Any) -> Array:
     return copy
 
 
-def create(caller: Caller) -> Malformed:
-    """Return the probes; they need nothing from the caller."""
-    del caller
-    return Malformed()
+create = Malformed

@@ -6,11 +6,11 @@ import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bound import Probes
 from dlpack import CPU, Array
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 OTHERS = {
     "nothing": None,
@@ -22,7 +22,7 @@ OTHERS = {
 """Values by the names that the suite gives them."""
 
 
-class Mangled:
+class Mangled(Probes):
     """The probe of calls that the suite mangles."""
 
     def probe_call(self, call: Bound) -> Any:
@@ -51,7 +51,4 @@ def changed(value: Any, how: str) -> Any:
     return value
 
 
-def create(caller: Caller) -> Mangled:
-    """Return the probe."""
-    del caller
-    return Mangled()
+create = Mangled

@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bound import Probes
+
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 
-class Threads:
-    """The probe of calls on several threads.
-
-    Parameters
-    ----------
-    caller
-        The caller whose library it is.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the caller."""
-        self.caller = caller
+class Threads(Probes):
+    """The probe of calls on several threads."""
 
     def probe_number(self, call: Bound) -> Any:
         """Make the call with as many threads as the option ``threads`` says."""
@@ -34,6 +24,4 @@ class Threads:
             native["_opcast_set_num_threads"](before)
 
 
-def create(caller: Caller) -> Threads:
-    """Return the probe."""
-    return Threads(caller)
+create = Threads

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from caller import Caller
+
 Request = dict[str, Any]
 Answer = tuple[dict[str, Any], list[bytes]]
 
@@ -52,6 +54,22 @@ def expecting(**traits: bool) -> Callable[[Callable[..., Any]], Callable[..., An
         return probe
 
     return mark
+
+
+class Probes:
+    """Special calls, each a method whose name begins with ``probe_``. Every note of a report must be true.
+
+    Parameters
+    ----------
+    caller
+        The caller of the framework that the calls are for.
+
+    """
+
+    def __init__(self, caller: Caller) -> None:
+        """Keep the caller and, if it has imported one, the framework."""
+        self.caller: Any = caller
+        self.framework: Any = vars(caller).get(caller.config["adaptor"])
 
 
 def no_options() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Bound
+from bound import Bound, Probes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,21 @@ OTHERS: list[Any] = [
     type,
     float("nan"),
 ]
+
+
+class Malformed(Probes):
+    """Probes of calls that may raise anything."""
+
+    def probe_types(self, call: Bound) -> Any:
+        """Pass values of other types for every argument and attr, and too many or too few of them."""
+        for other in OTHERS:
+            for i in range(len(call.args)):
+                survive(replaced(call, i, other))
+            for name in [*call.kwargs, "out"]:
+                survive(replace(call, kwargs={**call.kwargs, name: other}))
+        for count in range(len(call.args)):
+            survive(replace(call, args=call.args[:count]))
+        survive(replace(call, args=[*call.args, *call.args]))
 
 
 def survive(call: Callable[[], Any]) -> None:
@@ -54,15 +69,3 @@ def one(call: Bound, change: Callable[[Any], Any]) -> None:
 def replaced(call: Bound, i: int, value: Any) -> Bound:
     """Return a call with another argument."""
     return replace(call, args=[*call.args[:i], value, *call.args[i + 1 :]])
-
-
-def wrong_types(call: Bound) -> None:
-    """Pass values of other types for every argument and attr, and too many or too few of them."""
-    for other in OTHERS:
-        for i in range(len(call.args)):
-            survive(replaced(call, i, other))
-        for name in [*call.kwargs, "out"]:
-            survive(replace(call, kwargs={**call.kwargs, name: other}))
-    for count in range(len(call.args)):
-        survive(replace(call, args=call.args[:count]))
-    survive(replace(call, args=[*call.args, *call.args]))

@@ -7,29 +7,17 @@ import importlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bound import Unsupported
+from bound import Probes, Unsupported
 from dlpack import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from bound import Bound
-    from op_call_caller import OpCall
 
 
-class Mixed:
-    """Probes that turn some of the arguments into arrays of another framework, over the same memory.
-
-    Parameters
-    ----------
-    caller
-        The caller of op_call.
-
-    """
-
-    def __init__(self, caller: OpCall) -> None:
-        """Keep the caller."""
-        self.caller = caller
+class Mixed(Probes):
+    """Probes that turn some of the arguments into arrays of another framework, over the same memory."""
 
     def probe_torch(self, call: Bound) -> Any:
         """Pass torch tensors among the arrays."""
@@ -69,6 +57,4 @@ class Mixed:
         return str(array.dtype).rpartition(".")[2] == self.caller.names[code, bits]
 
 
-def create(caller: OpCall) -> Mixed:
-    """Return the probes."""
-    return Mixed(caller)
+create = Mixed

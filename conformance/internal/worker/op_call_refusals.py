@@ -5,26 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bound import Probes
 from lists import grouped
 
 if TYPE_CHECKING:
     from bound import Bound
-    from caller import Caller
 
 
-class Refusals:
-    """Probes of calls that are wrong by number or name.
-
-    Parameters
-    ----------
-    caller
-        The caller of op_call.
-
-    """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the caller, and the collection's backend."""
-        self.caller, self.backend = caller, caller.backend
+class Refusals(Probes):
+    """Probes of calls that are wrong by number or name."""
 
     def parts(self, call: Bound) -> tuple[int, list[Any], list[Any]]:
         """Return the op's number, and the inputs and outputs of a call."""
@@ -38,12 +27,12 @@ class Refusals:
     def probe_unknown_kind(self, call: Bound) -> Any:
         """Pass a number that no op has."""
         _, inputs, outputs = self.parts(call)
-        return self.backend.op_call(1 << 40, inputs, outputs, call.kwargs)
+        return self.caller.backend.op_call(1 << 40, inputs, outputs, call.kwargs)
 
     def probe_negative_kind(self, call: Bound) -> Any:
         """Pass a negative number."""
         _, inputs, outputs = self.parts(call)
-        return self.backend.op_call(-1, inputs, outputs, call.kwargs)
+        return self.caller.backend.op_call(-1, inputs, outputs, call.kwargs)
 
     def probe_unknown_attr(self, call: Bound) -> Any:
         """Pass an attr that the op does not have."""
@@ -52,24 +41,22 @@ class Refusals:
     def probe_no_inputs(self, call: Bound) -> Any:
         """Pass no inputs at all."""
         kind, _, outputs = self.parts(call)
-        return self.backend.op_call(kind, [], outputs, call.kwargs)
+        return self.caller.backend.op_call(kind, [], outputs, call.kwargs)
 
     def probe_many_inputs(self, call: Bound) -> Any:
         """Pass the inputs twice."""
         kind, inputs, outputs = self.parts(call)
-        return self.backend.op_call(kind, [*inputs, *inputs], outputs, call.kwargs)
+        return self.caller.backend.op_call(kind, [*inputs, *inputs], outputs, call.kwargs)
 
     def probe_many_outputs(self, call: Bound) -> Any:
         """Pass more arrays for outputs than the op has."""
         kind, inputs, outputs = self.parts(call)
-        return self.backend.op_call(kind, inputs, [*outputs, *inputs[:1]], call.kwargs)
+        return self.caller.backend.op_call(kind, inputs, [*outputs, *inputs[:1]], call.kwargs)
 
     def probe_many_scratch(self, call: Bound) -> Any:
         """Pass more scratch than the op has."""
         kind, inputs, outputs = self.parts(call)
-        return self.backend.op_call(kind, inputs, outputs, call.kwargs, inputs[:1] * 9)
+        return self.caller.backend.op_call(kind, inputs, outputs, call.kwargs, inputs[:1] * 9)
 
 
-def create(caller: Caller) -> Refusals:
-    """Return the probes."""
-    return Refusals(caller)
+create = Refusals
