@@ -13,15 +13,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import figures
 from figures import ROOT, Figure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _HERE = Path(__file__).parent
 _PARTS = ROOT / "build" / "bench" / "parts"

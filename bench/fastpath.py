@@ -9,12 +9,10 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from statement import Call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 def parts(function: Callable[..., Any], arguments: Mapping[str, Any]) -> list[Call]:

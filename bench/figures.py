@@ -8,16 +8,14 @@ import platform
 import re
 import statistics
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tomllib
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 ROOT = Path(__file__).parents[1]
 _SCHEMA = 1

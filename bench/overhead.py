@@ -7,17 +7,14 @@ fast path consists of. A verdict has a question mark where the budget lies betwe
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import figures
 from figures import quartiles, ratios
 from row import Row
 from rows import rows
 from statement import Call, measure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _ROUNDS = 100
 _WIDTH = 52

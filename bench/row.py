@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import figures
 from statement import Call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SHAPE = (4, 16)
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 import timeit
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from figures import ROOT
 
 sys.path.append(str(ROOT / "conformance" / "internal" / "worker"))
-import turns
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+import turns
 
 _WARM_UP = 10
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 sys.path.append(  # last, so that what else is imported stays what it is
     str(Path(__file__).parents[2] / "build" / "bench" / "peers")

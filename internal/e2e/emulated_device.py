@@ -8,15 +8,13 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from dlpack import Array
 from gpu_memory import Buffer, Driver, driver_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 os.environ["EMULATED_DEBUG"] = "1"
 backend: Any = importlib.import_module("emulated_backend")

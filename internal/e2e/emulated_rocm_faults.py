@@ -13,14 +13,12 @@ import json
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from dlpack import ROCM, Array
 from gpu_memory import driver_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 backend: Any = importlib.import_module("waves_backend")
 library: Any = driver_of("rocm").library

@@ -13,13 +13,10 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SITE = Path(sysconfig.get_path("purelib"))
 NAME = sys.argv[1]

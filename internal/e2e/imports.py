@@ -16,13 +16,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from typing import NamedTuple
 
 HOLE = "[a-z0-9_]+"
 """What stands for a hole in the expression for a name."""

@@ -6,17 +6,15 @@ import copy
 import inspect
 import pickle
 import re
+from collections.abc import Callable
 from types import MethodType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import layers_models as models
 import opcast_torch
 import torch
 from opcast_torch import layers
 from torch import Tensor, nn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LAYERS, TORCH = cast("Any", layers), cast("Any", torch)
 TOLERANCE = {torch.float32: 2e-6, torch.bfloat16: 2e-2, torch.float16: 2e-3}

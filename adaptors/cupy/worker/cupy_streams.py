@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes, Report
+from bound import Bound, Probes, Report
 from streams import results, substituted
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 ROUNDS, WIDTH = 50, 1 << 24
 """Of a delay: so many sines of so many numbers, some milliseconds of work."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from abilities import Script
@@ -16,9 +17,6 @@ from bound import Bound, Request, Unsupported, refused_singly
 from caller import Caller
 from gpu_memory import WORDS, kind_of
 from host import describe, numpy_dtype, strided
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 RECORDABLE = (
     "--xla_gpu_enable_command_buffer=FUSION,CUSTOM_CALL --xla_gpu_graph_min_graph_size=1000000"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from bound import Request
 from jax_gradients import gradients, weighted
-
-if TYPE_CHECKING:
-    from bound import Request
-    from transform import Arrays, Task
+from transform import Arrays, Task
 
 
 def loss(task: Task) -> Any:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+from bound import Request
 from jax_gradients import floating, pulled, replaced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Request
-    from transform import Task
+from transform import Task
 
 
 def pulling(task: Task) -> tuple[Callable[..., Any], list[Any]]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bound import Bound, Probes, Report, Unsupported, expecting
+from caller import Caller
 from gpu_memory import kind_of
-
-if TYPE_CHECKING:
-    from caller import Caller
 
 
 class Devices(Probes):

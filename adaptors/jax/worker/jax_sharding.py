@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from bound import Request
 from jax_gradients import gradients, pulled
-
-if TYPE_CHECKING:
-    from bound import Request
-    from transform import Arrays, Task
+from transform import Arrays, Task
 
 AXES = ("i", "j")
 

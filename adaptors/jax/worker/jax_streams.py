@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes, Report
+from bound import Bound, Probes, Report
 from streams import results, substituted
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 SIZE, ROUNDS = 4096, 40
 """Of a delay: so many products of square matrices, some milliseconds of work."""

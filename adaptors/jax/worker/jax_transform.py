@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax_compose
 import jax_derivatives
 import jax_sharding
 import transform
-from bound import Unsupported
+from bound import Answer, Request, Unsupported
 from jax_gradients import floating, gradients, pulled, weighted
-
-if TYPE_CHECKING:
-    from bound import Answer, Request
-    from transform import Arrays, Task
+from transform import Arrays, Task
 
 COMPILED = "/jax/core/compile/backend_compile_duration"
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from bound import Bound, Probes, Report, Unsupported, expecting
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Aliasing(Probes):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from bound import Bound
 from malformed import Malformed, each
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 
 class NumpyMalformed(Malformed):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bound import Bound
 from malformed import Malformed, each
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 
 class PaddleMalformed(Malformed):

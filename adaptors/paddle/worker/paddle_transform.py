@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import transform
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Answer, Request
-    from transform import Arrays, Task
+from bound import Answer, Request
+from transform import Arrays, Task
 
 ADVICE = "call it under paddle.no_grad() or detach the inputs"
 """What to do where no gradient is defined."""

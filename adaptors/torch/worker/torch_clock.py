@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from torch_caller import Torch
+from torch_caller import Torch
 
 SIDE = 8192
 """Rows and columns of the large matrix product: enough work for any GPU."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch_weights
-
-if TYPE_CHECKING:
-    from bound import Request
-    from transform import Arrays, Task
+from bound import Request
+from transform import Arrays, Task
 
 
 def loss(task: Task) -> Any:

@@ -7,13 +7,11 @@ import itertools
 import logging
 import types
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bound import Request
 from torch_weights import weighted
-
-if TYPE_CHECKING:
-    from bound import Request
-    from transform import Arrays, Task
+from transform import Arrays, Task
 
 
 def fake(task: Task) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bound import Bound
 from malformed import Malformed, each, survive
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 
 class TorchMalformed(Malformed):

@@ -10,19 +10,15 @@ import importlib
 import os
 import signal
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-from bound import Unsupported
+from bound import Answer, Request, Unsupported
 from frames import receive, send
 from torch_weights import weighted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Answer, Request
-    from transform import Arrays, Task
+from transform import Arrays, Task
 
 TIMEOUT = datetime.timedelta(seconds=30)
 

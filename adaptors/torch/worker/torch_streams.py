@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes, Report
+from bound import Bound, Probes, Report
 from streams import results, substituted
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 CYCLES = 20_000_000
 """Of the device's clock: some milliseconds, longer than any launch of a small kernel takes."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 import importlib
 import io
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch_compose
 import torch_derivatives
 import torch_inspect
 import torch_rank
 import transform
+from bound import Answer, Request
 from torch_aliasing import ADVICE
 from torch_weights import pairs, replaced, weighted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Answer, Request
-    from transform import Arrays, Task
+from transform import Arrays, Task
 
 
 def gradients(task: Task, function: Callable[..., Any], arrays: Arrays) -> list[Any]:

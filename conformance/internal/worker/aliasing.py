@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from bound import Bound, Probes, Report, Unsupported, expecting, refusal
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 
 class Aliasing(Probes):

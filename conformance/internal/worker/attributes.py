@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from bound import REFUSED, Unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Bound, Request
+from bound import REFUSED, Bound, Request, Unsupported
 
 
 class Reader(Protocol):

@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gpu_memory
 import numpy as np
 from bound import Bound, Memory, Request, Unsupported
 from caller import Caller
 from dlpack import Array, named, placed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Backend(Caller):

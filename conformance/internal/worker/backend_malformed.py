@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes
+from bound import Bound, Probes
 from dlpack import Array, DataType, Device
 from malformed import OTHERS, each, one, replaced, survive
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 
 class Malformed(Probes):

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes
+from bound import Bound, Probes
 from dlpack import CPU, Array
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 OTHERS = {
     "nothing": None,

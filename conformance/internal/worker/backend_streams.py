@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import dlpack
 import gpu_memory
-from bound import Report
+from bound import Bound, Report
+from caller import Caller
 from dlpack import Array
 from streams import results, substituted
-
-if TYPE_CHECKING:
-    from bound import Bound
-    from caller import Caller
 
 NON_BLOCKING, RELAXED = 1, 2
 DELAY, ROUNDS = 256 << 20, 60

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes
-
-if TYPE_CHECKING:
-    from bound import Bound
+from bound import Bound, Probes
 
 
 class Threads(Probes):

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attributes
 import foreign
 import warm
 from abilities import Abilities
-from bound import Answer, Bound, Report, Request, Unsupported, describe_error, memories, memory
+from bound import (
+    Answer,
+    Bound,
+    Memory,
+    Report,
+    Request,
+    Unsupported,
+    describe_error,
+    memories,
+    memory,
+)
 from lists import single
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Memory
 
 
 class Caller(Abilities):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Bound, describe_error, memories, memory
-
-if TYPE_CHECKING:
-    from bound import Answer, Memory, Request
-    from caller import Caller
+from bound import Answer, Bound, Memory, Request, describe_error, memories, memory
+from caller import Caller
 
 
 class Chain:

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import probes
 from bound import Answer, Request, Unsupported
+from caller import Caller
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-
-    from caller import Caller
 
 _libc = ctypes.CDLL(None)
 

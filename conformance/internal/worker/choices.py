@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import dlpack
 import turns
 from bound import Answer, Request, Unsupported, describe_error
+from caller import Caller
 from timed_arguments import Arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from caller import Caller
 
 BEST = 6
 """Choices that are sampled in all rounds: those that were fastest in the first ones, and the default."""

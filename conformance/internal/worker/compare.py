@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import foreign
 import turns
 from bound import Answer, Bound, Request, Unsupported, describe_error, memories, memory
-
-if TYPE_CHECKING:
-    from caller import Caller
+from caller import Caller
 
 ROUNDS = 31
 """Measurements of each; their median is told. An odd number has one in the middle."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ml_dtypes
 import numpy as np
-
-if TYPE_CHECKING:
-    from bound import Request
-    from host import NDArray
+from bound import Request
+from host import NDArray
 
 _finfo: Any = ml_dtypes.finfo  # knows the dtypes of NumPy, too
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from gpu_memory import Buffer
+from gpu_memory import Buffer
 
 CPU, CUDA, ROCM = 1, 2, 10
 KINDS = {"cpu": CPU, "cuda": CUDA, "rocm": ROCM}

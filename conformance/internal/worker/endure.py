@@ -9,15 +9,12 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bound import Bound, Report, Unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from caller import Caller
+from caller import Caller
 
 ROUNDS = 3
 """What grows in one round may be a cache; what leaks grows in all."""

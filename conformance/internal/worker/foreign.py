@@ -6,15 +6,12 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 from bound import Unsupported
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
 
 
 def resolve(target: str) -> Callable[..., Any]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import importlib
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import turns
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from bound import Request
-    from caller import Caller
+from bound import Request
+from caller import Caller
 
 REPLAY = 1_000_000
 """Nanoseconds that a replay takes at least, as far as the most calls allow."""

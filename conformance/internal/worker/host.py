@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from bound import Unsupported
-
-if TYPE_CHECKING:
-    from bound import Request
+from bound import Request, Unsupported
 
 NDArray = np.ndarray[Any, Any]
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from bound import Request
+from bound import Request
 
 Group = tuple[str, int]
 """An argument by name, and how many arrays it has; -1 for one that is no list."""

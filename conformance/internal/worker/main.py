@@ -13,6 +13,7 @@ import os
 import platform
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +25,11 @@ import overhead
 import probes
 import signature
 import threads
+from bound import Answer, Request
 from caller import Caller
 from frames import receive, send
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Answer, Request
-
     Handler = Callable[[Any, Request, list[bytes]], Answer]
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bound import Bound, Probes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OTHERS: list[Any] = [
     "text",

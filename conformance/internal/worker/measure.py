@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import gpu_clock
 import turns
 from bound import Answer, Memory, Request, Unsupported, describe_error
+from caller import Caller
 from timed_arguments import Arguments
-from timed_peers import close, judge, named, results
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from caller import Caller
-    from timed_peers import Peer
+from timed_peers import Peer, close, judge, named, results
 
 
 def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:

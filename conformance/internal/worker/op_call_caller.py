@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import gpu_memory
 import numpy as np
@@ -13,9 +14,6 @@ from bound import Bound, Memory, Request
 from dlpack import Array
 from host import NDArray, describe, span, strided
 from lists import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class OpCall(Backend):

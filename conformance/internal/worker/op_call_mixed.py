@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes, Unsupported
+from bound import Bound, Probes, Unsupported
 from dlpack import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from bound import Bound
 
 
 class Mixed(Probes):

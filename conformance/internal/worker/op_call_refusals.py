@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bound import Probes
+from bound import Bound, Probes
 from lists import grouped
-
-if TYPE_CHECKING:
-    from bound import Bound
 
 
 class Refusals(Probes):

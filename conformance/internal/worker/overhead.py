@@ -5,18 +5,15 @@ from __future__ import annotations
 import gc
 import importlib
 import sys
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import turns
 from bound import Answer, Request, Unsupported, describe_error, memories, memory
+from caller import Caller
 from dlpack import CPU, Array
 from timed_arguments import Arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from caller import Caller
 
 WARM = 20
 """Calls before Python's work is counted: adaptors and frameworks learn from the first ones."""

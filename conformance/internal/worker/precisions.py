@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from host import NDArray
+from host import NDArray
 
 PRECISIONS: dict[str, tuple[str | None, str]] = {
     "float64": (None, "float64"),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from bound import Request
 from caller import Caller
-
-if TYPE_CHECKING:
-    from bound import Request
 
 EVERYWHERE = ("watch", "endure")
 """Groups of probes that are the same for every framework: each is a module."""

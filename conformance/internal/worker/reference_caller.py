@@ -8,21 +8,17 @@ import importlib
 import inspect
 import textwrap
 import traceback
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from bound import memories, memory
+from bound import Answer, Memory, Request, memories, memory
 from host import NDArray, strided
 from lists import spread
 from precisions import PRECISIONS, widen
 from slopes import risen, slopes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Answer, Memory, Request
 
 
 class Reference:

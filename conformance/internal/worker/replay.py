@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import probes
+from bound import Request
 from host import numpy_dtype
 from main import answer
-
-if TYPE_CHECKING:
-    from bound import Request
 
 
 def run(script: str) -> None:

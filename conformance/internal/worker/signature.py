@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 from bound import Answer, Request, tag
-
-if TYPE_CHECKING:
-    from caller import Caller
+from caller import Caller
 
 
 def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:

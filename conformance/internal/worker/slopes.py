@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from host import NDArray
+from host import NDArray
 
 STEP = 2e-4
 """Of differences: at it, the errors of rounding and of leaving out higher derivatives are about equal."""

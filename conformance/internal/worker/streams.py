@@ -6,12 +6,10 @@ stream computes with zeros. Zeros are contents that every op can read, where gar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bound import Bound
+from bound import Bound
 
 
 def substituted(call: Bound, make: Callable[[Any], Any]) -> tuple[Bound, list[tuple[Any, Any]]]:

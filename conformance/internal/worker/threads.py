@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from bound import Answer, Request
-    from caller import Caller
+from bound import Answer, Request
+from caller import Caller
 
 MOST = 3
 """How many different answers of a thread are told: one would be right."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bound import Request, memories, memory
+from caller import Caller
 from lists import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from caller import Caller
 
 
 class Arguments:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gpu_clock
 import numpy as np
 import turns
+from bound import Request
+from caller import Caller
 from distance import distance
 from host import NDArray, numpy_dtype
 from lists import spread
-
-if TYPE_CHECKING:
-    from bound import Request
-    from caller import Caller
-    from timed_arguments import Arguments
+from timed_arguments import Arguments
 
 
 @dataclass

@@ -6,18 +6,15 @@ each set of arrays in the request. Expectations are none of this side's business
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import warm
 from bound import Answer, Memory, Request, Unsupported, describe_error, memories, memory
+from caller import Caller
 from lists import leaves
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from caller import Caller
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,13 @@ import gc
 import math
 import random
 import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from mmap import mmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 STRETCH = 1_000_000
 """Nanoseconds that a stretch of calls takes at least: long enough for the clock, short enough to meet one state of the machine."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 
 def up(config: dict[str, Any], plain: Callable[[], Callable[[], Any]]) -> None:

@@ -7,17 +7,15 @@ import mmap
 import sys
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bound
 import lists
 import numpy as np
 from bound import Bound, Report, Request, Unsupported
+from caller import Caller
 from gpu_memory import kind_of
 from lists import leaves
-
-if TYPE_CHECKING:
-    from caller import Caller
 
 
 class KernelView:

@@ -6,6 +6,7 @@ import, and refuses to serve an adaptor that was generated from other definition
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,6 @@ from ._threads import get_num_threads, limit_threads, set_num_threads
 from ._views import ArraySpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ._gen import checks as checks
 else:
 

@@ -8,17 +8,15 @@ waited for before they are read; to write them, one would have to make others wa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from importlib import import_module
 from operator import index as as_int
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ._library import no_device, retype
 from ._tvm_ffi import tvm_ffi
 from ._writable import IMMUTABLE, read_only, says_read_only
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
 _CPU = (1, 0)  # DLPack's number, and an index
 _CUDA, _MANAGED = 2, 13  # DLPack's numbers of a GPU's memory, and of memory that the host shares

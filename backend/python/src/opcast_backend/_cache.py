@@ -9,11 +9,8 @@ import os
 import shutil
 import stat
 import time
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
 
 
 def folder(name: str) -> Path:

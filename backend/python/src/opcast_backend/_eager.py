@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ._faults import faithful
@@ -14,8 +15,6 @@ from ._lists import form
 from ._meta import as_tuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from ._framework import Framework
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ._framework import Memory
@@ -12,8 +13,6 @@ from ._rules import one_of
 from ._variants import variants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ._meta import Arg, Op
 
 

@@ -6,14 +6,11 @@ travels with the error of tvm-ffi.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from ._library import module
 from ._tvm_ffi import tvm_ffi
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _Array: Any = tvm_ffi.Array
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from ._name import NAME
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _FORCE = f"{NAME.upper()}_BUILD"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from ._gen.ops import OPS
@@ -11,8 +12,6 @@ from ._library import module, told
 from ._name import NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from ._meta import Op
 
 BUILT: tuple[str, ...] = tuple(told("_opcast_devices"))

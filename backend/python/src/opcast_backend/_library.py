@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from ._find import library
 from ._loading import opened, place
 from ._name import NAME
 from ._tvm_ffi import tvm_ffi
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEVICES = {"cpu": 1, "cuda": 2, "rocm": 10}
 """DLPack's numbers of the kinds of devices that kernels may be for."""

@@ -7,13 +7,12 @@ for each length.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from ._framework import Framework
     from ._meta import Arg, Op
 

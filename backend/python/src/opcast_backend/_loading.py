@@ -10,14 +10,12 @@ import ctypes
 import os
 import re
 import struct
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from ._gen.ops import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # of an ELF file of 64 bits, as the next one
 _SEGMENT = struct.Struct("<IIQQQQQQ")

@@ -6,6 +6,7 @@ import contextlib
 import numbers
 import operator
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _arrays
@@ -16,8 +17,6 @@ from ._lists import flat, lengths, single
 from ._rules import expected, is_int, lists
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ._meta import Arg, Op
 
 _function = faithful(module["_opcast_op_call"])

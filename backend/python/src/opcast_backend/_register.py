@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ._faults import printable, returning
@@ -16,8 +17,6 @@ from ._tvm_ffi import tvm_ffi
 from ._views import FRAMEWORKS, spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ._meta import Attr, Op
     from ._views import Framework
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numbers
 import operator
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from ._dtypes import dtype_name
 from ._leading import together
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ._framework import Framework
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -12,8 +13,6 @@ from ._register import add
 from ._views import FRAMEWORKS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ._meta import Op
 
 

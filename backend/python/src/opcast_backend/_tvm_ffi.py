@@ -11,11 +11,9 @@ import contextlib
 import re
 import sys
 import threading
+from collections.abc import Generator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
+from typing import Any
 
 __all__ = ["tvm_ffi"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +13,6 @@ from ._lists import checker
 from ._rules import expected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from ._memory import Memory, Specs
     from ._meta import Op
 

@@ -7,12 +7,10 @@ can be read, and written where it is an output, while the kernel runs.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 
 class ArraySpec(NamedTuple):

@@ -5,19 +5,17 @@ Every call runs on CuPy's current stream of the arrays' device; nothing waits fo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cupy  # pyright: ignore[reportMissingTypeStubs]
 import numpy as np
 import tvm_ffi
 
 from .._collection import VIEWS, backend
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REQUIRED: Any = None
 _DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 from jax import Array
@@ -18,9 +19,6 @@ from .._collection import NAME, NAMESPACE, backend
 from ._arrays import common_device, framework, native, unify, unwrapped
 from ._call import Call
 from ._derivative import differentiable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 REQUIRED: Any = None
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -10,8 +11,6 @@ from jax import Array
 from jax.sharding import NamedSharding, PartitionSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .._collection import backend
 
 _jax: Any = jax  # partly untyped

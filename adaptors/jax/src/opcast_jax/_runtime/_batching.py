@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -9,8 +10,6 @@ import jax
 from ._arrays import respec, sharding_of, spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .._collection import backend
     from ._call import Call
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,6 @@ import numpy as np
 from ._arrays import framework, unify, varying
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .._collection import backend
 
 _jax: Any = jax  # partly untyped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from ._linear import Linear, Refusal
 from ._sharding import sharded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ._call import Call
 
     Arrays = tuple[Any, ...]

@@ -7,6 +7,7 @@ definition does not name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,7 @@ from .._collection import NAMESPACE
 from ._arrays import respec, spec_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Arrays = tuple[Any, ...]
-    # From the arguments in which a function is not linear and those in which it is; or, for the
-    # transpose, cotangents of its results.
     Part = Callable[[Arrays, Arrays], Arrays]
 
 _jax: Any = jax  # partly untyped

@@ -7,6 +7,7 @@ its part. So may one over which outputs are sums: the parts are added. All other
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from ._arrays import respec
 from ._batching import batched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from ._call import Call
 
 _jax: Any = jax  # partly untyped

@@ -7,18 +7,16 @@ subclasses, given outputs, and faults.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy import empty, ndarray
 from tvm_ffi import from_dlpack
 
 from .._collection import VIEWS, backend
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 REQUIRED: Any = None
 DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one

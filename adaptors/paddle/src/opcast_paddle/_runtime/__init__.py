@@ -7,7 +7,8 @@ PaddlePaddle has for that, which also tell the current stream of a GPU.
 # pyright: basic
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import paddle
 from paddle import Tensor
@@ -15,9 +16,6 @@ from paddle import Tensor
 from .._collection import backend
 from ._autograd import Node, refusal, wanted
 from ._framework import FRAMEWORK, dense, empty, refuse_layout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 REQUIRED: Any = None
 

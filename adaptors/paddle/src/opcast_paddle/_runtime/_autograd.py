@@ -14,7 +14,8 @@ The node calls the op that the definition names for the gradient. What differs f
 # pyright: basic
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import paddle
 from paddle import Tensor
@@ -22,9 +23,6 @@ from paddle.autograd import PyLayer
 
 from .._collection import backend
 from ._framework import DTYPES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def wanted(inputs: Sequence[Any]) -> bool:

@@ -3,15 +3,13 @@
 # pyright: basic
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import paddle
 from paddle import Tensor
 
 from .._collection import backend
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _dtype: Any = paddle.dtype
 _NAMES: dict[Any, str] = {

@@ -7,7 +7,8 @@ here to the overload that has everything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,9 +27,6 @@ from ._state import (
     stands_for_tensor,
     wanted,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 __all__ = [
     "FAULT",

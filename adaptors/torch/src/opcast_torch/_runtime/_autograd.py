@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import contextlib
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch.overrides import has_torch_function
@@ -31,9 +32,6 @@ from ._private import (
     tangents_on,
 )
 from ._state import bump, has_tangent, tracing, wanted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _autograd: Any = torch.autograd
 

@@ -6,14 +6,12 @@ op is called. The module of counters takes a while to import, since it imports T
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from .._collection import backend
 from ._framework import FRAMEWORK
 from ._imports import when
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _known: set[Any] = set()
 

@@ -7,16 +7,14 @@ single tensors, which is registered when it is first needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._collection import backend
 from . import _autocast, _flops, _library
 from ._framework import FRAMEWORK
 from ._overload import WATCHED, Overload
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _lock = RLock()  # PyTorch registers a name once
 

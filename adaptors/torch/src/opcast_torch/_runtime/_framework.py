@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,9 +12,6 @@ from torch.nn import Parameter
 from .._collection import backend
 from ._private import functorch
 from ._state import compiling, grad_enabled
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DTYPES = {str(d)[len("torch.") :]: d for d in vars(torch).values() if isinstance(d, torch.dtype)}
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable
 from importlib.abc import MetaPathFinder
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from importlib.machinery import ModuleSpec
 
 _waiting: dict[str, list[Callable[[Any], None]]] = {}

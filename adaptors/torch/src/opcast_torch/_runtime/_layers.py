@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
+from torch import Tensor
 from torch.nn import Module
 
 from .._collection import backend
 from ._spec import OWN, Arg, Spec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from torch import Tensor
-
     _Class = TypeVar("_Class", bound="type[Layer]")
 
 __all__ = ["MARK", "Arg", "Layer", "call", "layer", "specs", "twin"]

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
 from .._collection import NAME, NAMESPACE, backend
 from ._private import bare, calls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _ops: Any = torch.ops  # untyped
 LIBRARY: Any = torch.library.Library(NAMESPACE, "FRAGMENT")

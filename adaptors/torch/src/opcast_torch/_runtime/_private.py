@@ -5,12 +5,10 @@ No other file does. Each entry says what it is for, and what happens in a releas
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _torch: Any = torch  # whose type stubs know no private names
 _native: Any = _torch._C

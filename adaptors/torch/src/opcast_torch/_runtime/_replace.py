@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from torch import Tensor
@@ -12,8 +13,6 @@ from ._framework import FRAMEWORK
 from ._layers import MARK, Arg, Layer, specs, twin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ._spec import Spec
 
 __all__ = ["Replaced", "replace"]

@@ -7,7 +7,8 @@ gathered first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -15,9 +16,6 @@ from .._collection import backend
 from ._framework import FRAMEWORK
 from ._imports import when
 from ._library import LIBRARY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _registry: Any = torch.library
 

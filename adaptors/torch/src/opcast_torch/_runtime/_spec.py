@@ -6,19 +6,17 @@ and a module with a setting, a parameter or a part that the definition does not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from torch import Tensor
 from torch.nn import Module
 
 from ._private import held
 from ._state import compiling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from torch import Tensor
-
     from .._collection import backend
 
 __all__ = ["OWN", "Arg", "Spec"]

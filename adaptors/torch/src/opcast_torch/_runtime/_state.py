@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import graph
 
 from ._private import forward_mode, functorch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _jit: Any = torch.jit
 compiling: Callable[[], bool] = torch.compiler.is_compiling
