@@ -37,16 +37,7 @@ _LIMIT_S = 20 * 60 - 5
 
 @dataclass(frozen=True)
 class Part:
-    """A benchmark.
-
-    Parameters
-    ----------
-    name
-        Its word on the command line.
-    command
-        What runs it; the file for figures is appended.
-
-    """
+    """A benchmark, by its word on the command line; the file for figures is appended to its command."""
 
     name: str
     command: Sequence[str | Path]

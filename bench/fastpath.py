@@ -16,16 +16,7 @@ from statement import Call
 
 
 def parts(function: Callable[..., Any], arguments: Mapping[str, Any]) -> list[Call]:
-    """Return the parts of a call.
-
-    Parameters
-    ----------
-    function
-        A generated function.
-    arguments
-        All its arguments by name.
-
-    """
+    """Return the parts of a call of a generated function, of which all arguments are given by name."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     assert isinstance(tree, ast.FunctionDef)
     function(**arguments)  # guards learn from calls

@@ -26,40 +26,26 @@ _PARTS = 4
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that was measured, or the reason why it was not.
-
-    Parameters
-    ----------
-    name
-        Words between slashes, the general ones first; no two figures of a run have the same.
-    what
-        The same in words.
-    unit
-        ``s``, ``ns``, ``bytes``, ``ratio``, or what is counted.
-    samples
-        One or more.
-    spread
-        The lower quartile, the median and the upper one, where samples are not at hand.
-    beside
-        What a ratio is to.
-    better
-        ``less`` or ``more``.
-    missing
-        Why there are no samples.
-    exact
-        Whether it is a count, which does not depend on the machine.
-
-    """
+    """A number that was measured, or the reason why it was not."""
 
     name: str
+    """Words between slashes, the general ones first; no two figures of a run have the same."""
     what: str
+    """The same in words."""
     unit: str
+    """``s``, ``ns``, ``bytes``, ``ratio``, or what is counted."""
     samples: Sequence[float] = ()
+    """One or more."""
     spread: Sequence[float] = ()
+    """The lower quartile, the median and the upper one, where samples are not at hand."""
     beside: str = ""
+    """What a ratio is to."""
     better: str = "less"
+    """``less`` or ``more``."""
     missing: str = ""
+    """Why there are no samples."""
     exact: bool = False
+    """Whether it is a count, which does not depend on the machine."""
 
     def told(self) -> dict[str, Any]:
         """Return it for the file."""

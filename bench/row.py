@@ -15,22 +15,10 @@ REST = "the rest: frame, branches, wait for and release of the result"
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table.
+    """A line of the table: what is called and how, and the line that it is compared with, if any.
 
-    Parameters
-    ----------
-    what
-        What is called.
-    call
-        How.
-    peer
-        The line it is compared with, or an empty string.
-    split
-        Returns what explains the time: parts of the call, each by itself. A line with a budget has
-        one.
-    rest
-        What the parts leave.
-
+    ``split`` returns what explains the time: parts of the call, each by itself; ``rest`` is what they leave.
+    A line with a budget has parts.
     """
 
     what: str

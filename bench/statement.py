@@ -19,31 +19,20 @@ _WARM_UP = 10
 
 @dataclass(frozen=True)
 class Call:
-    """A statement to time.
-
-    Parameters
-    ----------
-    code
-        The statement.
-    names
-        What it uses, as local variables.
-    globals
-        What else it uses.
-    per
-        Number of operations in one execution.
-    less
-        A call whose time is subtracted before the division.
-    label
-        What to print for it instead of the statement.
-
-    """
+    """A statement to time."""
 
     code: str
+    """The statement."""
     names: Mapping[str, Any]
+    """What it uses, as local variables."""
     globals: Mapping[str, Any] | None = None
+    """What else it uses."""
     per: int = 1
+    """Number of operations in one execution."""
     less: Call | None = None
+    """A call whose time is subtracted before the division."""
     label: str = ""
+    """What to print for it instead of the statement."""
 
 
 class Timed(turns.Timed):

@@ -42,14 +42,7 @@ EMITTERS = ("xla_cpu_use_fusion_emitters", (False, True))
 
 
 class ArrayLike:
-    """Becomes an array where JAX wants one.
-
-    Parameters
-    ----------
-    array
-        The array.
-
-    """
+    """Becomes an array where JAX wants one."""
 
     def __init__(self, array: Any) -> None:
         """Keep the array."""

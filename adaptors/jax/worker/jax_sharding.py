@@ -15,11 +15,7 @@ AXES = ("i", "j")
 class Spread:
     """A mesh and the arrays of a task on it.
 
-    Parameters
-    ----------
-    task
-        Its options say ``mesh`` (the shape), ``explicit`` and the partition of each array: ``inputs``, ``cotangents``.
-
+    The task's options say ``mesh`` (the shape), ``explicit`` and the partition of each array: ``inputs``, ``cotangents``.
     """
 
     def __init__(self, task: Task) -> None:

@@ -16,14 +16,7 @@ COMPILED = "/jax/core/compile/backend_compile_duration"
 
 
 class Compilations:
-    """Counts what XLA compiles.
-
-    Parameters
-    ----------
-    jax
-        The framework.
-
-    """
+    """Counts what XLA compiles."""
 
     def __init__(self, jax: Any) -> None:
         """Listen."""

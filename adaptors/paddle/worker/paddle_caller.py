@@ -19,14 +19,7 @@ BARE = ("uint16", "uint32", "uint64")
 
 
 class Numbered:
-    """Exports a tensor with the number of its device.
-
-    Parameters
-    ----------
-    array
-        The tensor.
-
-    """
+    """Exports a tensor with the number of its device."""
 
     def __init__(self, array: Any) -> None:
         """Keep the tensor."""

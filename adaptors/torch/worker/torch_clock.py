@@ -13,16 +13,7 @@ SIDE = 8192
 
 
 class Clock:
-    """PyTorch's events and graphs.
-
-    Parameters
-    ----------
-    torch
-        The module.
-    device
-        Where arrays lie, as PyTorch calls it.
-
-    """
+    """PyTorch's events and graphs, for arrays on a device as PyTorch calls it."""
 
     copied = 1 << 30
 

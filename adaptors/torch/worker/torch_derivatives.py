@@ -11,14 +11,7 @@ from transform import Task
 
 
 class Gradients:
-    """The gradients as a function of the wanted inputs and the cotangents.
-
-    Parameters
-    ----------
-    task
-        What is to be done.
-
-    """
+    """The gradients as a function of the wanted inputs and the cotangents."""
 
     def __init__(self, task: Task) -> None:
         """Find the values of these."""

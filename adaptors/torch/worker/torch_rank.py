@@ -31,13 +31,8 @@ STDERR = 2
 class Ranks:
     """The two processes, of which this is one.
 
-    Parameters
-    ----------
-    caller
-        The worker. The helper is forked from it, before autograd has threads: these would be missing there.
-    answer
-        Does a request, of which it gets the caller, the words and the arrays.
-
+    The helper is forked from the caller, before autograd has threads: these would be missing there.
+    ``answer`` does a request, of which it gets the caller, the words and the arrays.
     """
 
     def __init__(self, caller: Any, answer: Callable[..., Answer]) -> None:

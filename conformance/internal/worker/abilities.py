@@ -9,23 +9,16 @@ from bound import Request
 
 @dataclass(frozen=True)
 class Script:
-    """How a script makes an array of a framework.
-
-    Attributes
-    ----------
-    imports
-        The lines that import what the other two name.
-    array
-        The expression for an array, over names ``memory``, ``dtype``, ``shape``, ``strides`` and ``offset``, the last
-        two in bytes.
-    dtype
-        The expression for a dtype, with ``%s`` for its name, which after ``np.`` is a string, or of ``ml_dtypes``.
-
-    """
+    """How a script makes an array of a framework."""
 
     imports: str = "import ml_dtypes\nimport numpy as np"
+    """The lines that import what the other two name."""
     array: str = "np.ndarray(shape, dtype, memory, offset, strides)"
+    """The expression for an array, over names ``memory``, ``dtype``, ``shape``, ``strides`` and ``offset``, the
+    last two in bytes."""
     dtype: str = "np.dtype(%s)"
+    """The expression for a dtype, with ``%s`` for its name, which after ``np.`` is a string, or of
+    ``ml_dtypes``."""
 
 
 class Abilities:

@@ -23,14 +23,7 @@ class Reader(Protocol):
 
 
 class Like:
-    """No dtype, but something that has one, as arrays do.
-
-    Parameters
-    ----------
-    dtype
-        The dtype.
-
-    """
+    """No dtype, but something that has one, as arrays do."""
 
     def __init__(self, dtype: Any) -> None:
         """Keep the dtype."""
@@ -38,14 +31,7 @@ class Like:
 
 
 class Equal:
-    """Equal to a value, and of its hash, but of no type that an attribute may have.
-
-    Parameters
-    ----------
-    value
-        The value.
-
-    """
+    """Equal to a value, and of its hash, but of no type that an attribute may have."""
 
     def __init__(self, value: Any) -> None:
         """Keep the value."""

@@ -19,14 +19,7 @@ DELAY, ROUNDS = 256 << 20, 60
 
 
 class Streams:
-    """Probes of the order of work on the device.
-
-    Parameters
-    ----------
-    device
-        The device under test.
-
-    """
+    """Probes of the order of work on the device."""
 
     def __init__(self, device: str) -> None:
         """Keep the driver of the device."""

@@ -23,29 +23,18 @@ class Unsupported(Exception):
 
 @dataclass(frozen=True)
 class Report:
-    """Results of a probe that has more to tell.
-
-    Attributes
-    ----------
-    results
-        What the op returned.
-    notes
-        JSON values.
-
-    """
+    """Results of a probe that has more to tell."""
 
     results: Any
+    """What the op returned."""
     notes: dict[str, Any]
+    """JSON values."""
 
 
 def expecting(**traits: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Mark a probe with what the suite has to know before it judges the call.
 
-    Parameters
-    ----------
-    traits
-        ``refused``: the call must raise an error of ours; ``out``: it needs a function with ``out=``.
-
+    ``refused``: the call must raise an error of ours; ``out``: it needs a function with ``out=``.
     """
 
     def mark(probe: Callable[..., Any]) -> Callable[..., Any]:
@@ -56,14 +45,7 @@ def expecting(**traits: bool) -> Callable[[Callable[..., Any]], Callable[..., An
 
 
 class Probes:
-    """Special calls, each a method whose name begins with ``probe_``. Every note of a report must be true.
-
-    Parameters
-    ----------
-    caller
-        The caller of the framework that the calls are for.
-
-    """
+    """Special calls, each a method whose name begins with ``probe_``. Every note of a report must be true."""
 
     def __init__(self, caller: Caller) -> None:
         """Keep the caller and, if it has imported one, the framework."""
@@ -78,30 +60,20 @@ def no_options() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Bound:
-    """A function with its arguments.
-
-    Attributes
-    ----------
-    function, args, kwargs
-        What is called.
-    kind
-        Type of the framework's arrays.
-    op
-        Name of the op.
-    mutated
-        Places in ``args`` of the inputs that the op overwrites.
-    options
-        What a probe needs to know.
-
-    """
+    """A function with its arguments."""
 
     function: Callable[..., Any]
     args: list[Any]
     kwargs: dict[str, Any]
+    """What is called."""
     kind: type[Any] | tuple[type[Any], ...]
+    """Type of the framework's arrays."""
     op: str = ""
+    """Name of the op."""
     mutated: tuple[int, ...] = ()
+    """Places in ``args`` of the inputs that the op overwrites."""
     options: dict[str, Any] = field(default_factory=no_options)
+    """What a probe needs to know."""
 
     def __call__(self) -> Any:
         """Make the call."""
@@ -138,17 +110,10 @@ def refusal(call: Bound, *words: str) -> Any:
 
 
 def refused_singly(call: Bound, change: Callable[[Any], Any], *words: str) -> Any:
-    """Change one array after the other, since each is looked at by itself: no such call may compute.
+    """Change one array of a right call after the other, since each is looked at by itself: no such call may compute.
 
-    Parameters
-    ----------
-    call
-        A right call; its own result is returned.
-    change
-        Makes an array that must be refused; None where there is none of its kind.
-    words
-        One of them ends the error.
-
+    ``change`` makes an array that must be refused, in an error that ends with one of the words; None where there
+    is none of its kind. The result is that of the right call.
     """
     tried = False
     for i, x in enumerate(call.args):

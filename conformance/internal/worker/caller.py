@@ -27,14 +27,7 @@ from lists import single
 
 
 class Caller(Abilities):
-    """Calls the ops of a collection in one framework.
-
-    Parameters
-    ----------
-    config
-        ``collection`` and ``adaptor``: the package under test is ``<collection>_<adaptor>``.
-
-    """
+    """Calls the ops of a collection in one framework: the package under test is ``<collection>_<adaptor>``."""
 
     word = ""
     """Name of the framework's array type in error texts."""

@@ -10,14 +10,7 @@ from caller import Caller
 
 
 class Chain:
-    """Holds one caller per framework.
-
-    Parameters
-    ----------
-    config
-        ``adaptors`` lists the frameworks.
-
-    """
+    """Holds one caller for each framework that ``adaptors`` lists."""
 
     def __init__(self, config: Request) -> None:
         """Start the callers."""

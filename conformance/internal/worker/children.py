@@ -33,16 +33,7 @@ children: dict[str, ChildProcess] = {}
 
 
 class ChildProcess:
-    """A child process and the pipe to it.
-
-    Parameters
-    ----------
-    caller
-        What a forked child calls with: it has it already.
-    method
-        ``fork`` or ``spawn``.
-
-    """
+    """A child process, by ``fork`` or ``spawn``, and the pipe to it; a forked child has the caller already."""
 
     def __init__(self, caller: Caller, method: str) -> None:
         """Start the process."""

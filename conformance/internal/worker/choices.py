@@ -41,18 +41,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
 
 
 class Choice(turns.Timed):
-    """The call of a kernel with some parameters.
-
-    Parameters
-    ----------
-    caller
-        Whose call it is.
-    op, kernel
-        The op and the kernel, with the parameters in brackets.
-    call
-        Makes the call.
-
-    """
+    """The call of a kernel with some parameters, which stand in brackets behind its name."""
 
     def __init__(self, caller: Caller, op: str, kernel: str, call: Callable[[], Any]) -> None:
         """Remember what to call."""

@@ -25,14 +25,7 @@ LEAST = 100
 
 
 class Leaks:
-    """Probes of many calls.
-
-    Parameters
-    ----------
-    caller
-        The caller that makes the calls.
-
-    """
+    """Probes of many calls."""
 
     def __init__(self, caller: Caller) -> None:
         """Keep the caller."""

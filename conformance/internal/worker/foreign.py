@@ -62,14 +62,7 @@ def package(targets: dict[str, str]) -> Any:
 
 
 class Uncounted:
-    """A library of which nobody counts the kernels that it starts: they are all told to be none.
-
-    Parameters
-    ----------
-    library
-        The exports; None stands for no library.
-
-    """
+    """A library, or none, of which nobody counts the kernels that it starts: they are all told to be none."""
 
     def __init__(self, library: Any) -> None:
         """Keep the library."""

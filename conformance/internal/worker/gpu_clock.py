@@ -78,22 +78,14 @@ def sets_of(size: int) -> int:
 
 @dataclass
 class Replayed(turns.Timed):
-    """A call on a GPU. Each of its samples is one replay of a graph in which several calls follow each other.
-
-    Attributes
-    ----------
-    clock
-        Of the framework.
-    calls
-        The call with each set of arguments.
-    eager_because
-        Why it cannot be captured; then samples are calls in a row.
-
-    """
+    """A call on a GPU. Each of its samples is one replay of a graph in which several calls follow each other."""
 
     clock: Any = None
+    """Of the framework."""
     calls: list[Callable[[], Any]] = field(default_factory=list[Any])
+    """The call with each set of arguments."""
     eager_because: str = ""
+    """Why it cannot be captured; then samples are calls in a row."""
     replay: Callable[[], Any] | None = None
     length: int = 1
 

@@ -176,16 +176,7 @@ def available(kind: str) -> bool:
 
 
 class Buffer:
-    """Memory on the device; it is freed with the object.
-
-    Parameters
-    ----------
-    data
-        What it holds.
-    driver
-        The driver of the device.
-
-    """
+    """Memory on the device that holds some data; it is freed with the object."""
 
     def __init__(self, data: bytes | bytearray, driver: Driver) -> None:
         """Allocate and fill the memory."""

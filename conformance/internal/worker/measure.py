@@ -58,14 +58,7 @@ def measured(caller: Caller, request: Request, arguments: Arguments) -> Request:
 
 
 class HostTiming:
-    """How calls are timed by the clock of the host.
-
-    Parameters
-    ----------
-    caller, request, arguments
-        What is called.
-
-    """
+    """How calls are timed by the clock of the host."""
 
     copied = turns.COPIED
     """Bytes of the array that is copied."""
@@ -101,16 +94,7 @@ class HostTiming:
 
 
 class GpuTiming(HostTiming):
-    """How calls are timed by events on a GPU, over several sets of arguments.
-
-    Parameters
-    ----------
-    caller, request, arguments
-        What is called.
-    clock
-        Of the framework.
-
-    """
+    """How calls are timed by a framework's events on a GPU, over several sets of arguments."""
 
     def __init__(
         self, caller: Caller, request: Request, arguments: Arguments, clock: gpu_clock.Clock

@@ -14,16 +14,7 @@ from lists import grouped
 
 
 class Arguments:
-    """The arguments of a call; what a call overwrites, each function has a copy of.
-
-    Parameters
-    ----------
-    caller
-        Makes arrays.
-    request, blobs
-        The call.
-
-    """
+    """The arguments of a call; what a call overwrites, each function has a copy of."""
 
     def __init__(self, caller: Caller, request: Request, blobs: list[bytes]) -> None:
         """Make them in memory that the framework itself has allocated."""

@@ -19,26 +19,17 @@ from timed_arguments import Arguments
 
 @dataclass
 class Peer:
-    """A function of the author's and what became of it.
-
-    Attributes
-    ----------
-    name, function
-        What it is.
-    call
-        The function with its arguments, which a compiler may have made: it is made once.
-    error
-        Why it is not measured.
-    distance
-        How far its results are from the op's, as text, since it may be infinite.
-
-    """
+    """A function of the author's and what became of it."""
 
     name: str
     function: Any
+    """What it is."""
     call: Any = None
+    """The function with its arguments, which a compiler may have made: it is made once."""
     error: str = ""
+    """Why it is not measured."""
     distance: str = ""
+    """How far its results are from the op's, as text, since it may be infinite."""
     slow: bool = False
     timed: turns.Timed | None = field(default=None)
 

@@ -19,51 +19,32 @@ from lists import leaves
 
 @dataclass(frozen=True)
 class Arrays:
-    """The arrays of one call.
-
-    Attributes
-    ----------
-    inputs
-        Those that the function takes.
-    cotangents
-        One for each result; None where the result takes no part.
-
-    """
+    """The arrays of one call."""
 
     inputs: list[Any]
+    """Those that the function takes."""
     cotangents: list[Any]
+    """One for each result; None where the result takes no part."""
 
 
 @dataclass
 class Task:
-    """What a way is to do.
-
-    Attributes
-    ----------
-    caller
-        The framework.
-    op
-        Name of the op.
-    options
-        What the way needs to know.
-    watched
-        The ops whose kernel launches are counted.
-    calls
-        The arrays, per call.
-    function
-        The op as a function of its arrays alone; it gives a tuple of the results that exist.
-    finish
-        Waits for the arrays of a result.
-
-    """
+    """What a way is to do."""
 
     caller: Any
+    """The framework."""
     op: str
+    """Name of the op."""
     options: Request
+    """What the way needs to know."""
     watched: list[str]
+    """The ops whose kernel launches are counted."""
     calls: list[Arrays] = field(default_factory=list[Arrays])
+    """The arrays, per call."""
     function: Callable[..., tuple[Any, ...]] = field(init=False)
+    """The op as a function of its arrays alone; it gives a tuple of the results that exist."""
     finish: Callable[[Any], Any] = field(init=False)
+    """Waits for the arrays of a result."""
     facts: Request = field(default_factory=dict[str, Any])
     done: list[Request] = field(default_factory=list[Request])
     blobs: list[bytes] = field(default_factory=list[bytes])

@@ -37,22 +37,14 @@ COPIED = 1 << 27
 
 @dataclass
 class Timed:
-    """A call, and the nanoseconds that it took in each round.
-
-    Attributes
-    ----------
-    call
-        Makes the call.
-    wait
-        Waits for a result, after each call or after a stretch of them.
-    eager
-        Whether each call is waited for: else the results of many calls would be in memory at a time.
-
-    """
+    """A call, and the nanoseconds that it took in each round."""
 
     call: Callable[[], Any]
+    """Makes the call."""
     wait: Callable[[Any], None]
+    """Waits for a result, after each call or after a stretch of them."""
     eager: bool
+    """Whether each call is waited for: else the results of many calls would be in memory at a time."""
     samples: list[float] = field(default_factory=list[float])
     number: int = 1
     stretches: int = 1
@@ -146,14 +138,7 @@ def take(
 
 
 class Copy:
-    """A copy through the memory of the host, shared by threads.
-
-    Parameters
-    ----------
-    threads
-        How many.
-
-    """
+    """A copy through the memory of the host, shared by so many threads."""
 
     def __init__(self, threads: int) -> None:
         """Allocate memory that goes back to the system with the object."""

@@ -22,12 +22,6 @@ class KernelView:
     """Probes of what a call does beside computing.
 
     Their options say how many arrays come before the inputs (``first``), and how many there are.
-
-    Parameters
-    ----------
-    caller
-        The caller that makes the calls.
-
     """
 
     def __init__(self, caller: Caller) -> None:

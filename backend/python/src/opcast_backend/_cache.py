@@ -50,13 +50,7 @@ def _unwritable(path: Path, error: OSError) -> ImportError:
 def locked(path: Path, waiting: Callable[[], None]) -> Generator[int]:
     """Keep other processes out; the lock ends with the process and what inherits it.
 
-    Parameters
-    ----------
-    path
-        The lock: a file, no link to one.
-    waiting
-        Is called once by whoever waits for longer than a second.
-
+    The lock is a file, no link to one. Who waits for longer than a second calls ``waiting``, once.
     """
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

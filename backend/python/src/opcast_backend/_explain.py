@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
     """Say how an op is called and what it does under transformations.
 
-    Parameters
-    ----------
-    op
-        The op.
-    args, named
-        Arguments of a call, in any framework; with them the text says which of them are copied.
-
+    With arguments of a call, in any framework, the text says which of them are copied.
     """
     form, spread, attrs = _single(op, args, named)
     given = _bind(form, spread, attrs)

@@ -18,11 +18,7 @@ _FORCE = f"{NAME.upper()}_BUILD"
 def library(prebuilt: Path) -> Path:
     """Return the path of a library of the package: the prebuilt one, or one that is built now.
 
-    Parameters
-    ----------
-    prebuilt
-        Where ``opcast build`` or a wheel puts it. ``<NAME>_BUILD=1`` disregards that.
-
+    ``opcast build`` or a wheel puts the prebuilt one there; ``<NAME>_BUILD=1`` disregards it.
     """
     forced = os.environ.get(_FORCE, "")
     if forced not in {"", "0", "1"}:

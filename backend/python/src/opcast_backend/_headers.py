@@ -31,22 +31,9 @@ class Found(NamedTuple):
 
 
 def find(kind: str, place: str, include: str) -> Found:
-    """Find the headers of one entry of the manifest.
+    """Find the headers of one entry of the manifest: a kind, what it says of the place, and the folder in a distribution, or "".
 
-    Parameters
-    ----------
-    kind
-        One of the manifest's: pip, system, path.
-    place
-        What the manifest says of it. A path is absolute.
-    include
-        The folder in a distribution that holds the headers, or "".
-
-    Raises
-    ------
-    LookupError
-        This machine does not have them. The text says what lacks.
-
+    A path is absolute. LookupError means that this machine does not have them; its text says what lacks.
     """
     if kind == "pip":
         return _distribution(place, include)

@@ -42,15 +42,8 @@ def leading(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def spread_axes(shape: Sequence[int], trailing: int, full: Sequence[int]) -> tuple[int, ...]:
     """Return the axes of a full shape along which an array of another shape was broadcast.
 
-    Parameters
-    ----------
-    shape
-        Shape of the array.
-    trailing
-        How many of its last dims are not leading ones.
-    full
-        Leading dims of all arrays together, and then the same last dims.
-
+    The full shape has the leading dims of all arrays together, and then the same last dims, as many as
+    ``trailing`` says.
     """
     extra = len(full) - len(shape)
     ones = range(extra, len(full) - trailing)

@@ -24,20 +24,7 @@ _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
 def opened(package: str | None, path: Path, load: Callable[[str], Any], *exports: str) -> Any:
-    """Return what a function makes of a library.
-
-    Parameters
-    ----------
-    package
-        The package that the library belongs to.
-    path
-        The library.
-    load
-        Loads it.
-    exports
-        Names that the library must have.
-
-    """
+    """Return what ``load`` makes of a library of a package, which must have these exports."""
     try:
         _look(path)
         loaded = load(str(path))

@@ -29,16 +29,7 @@ _convert: Callable[[Any], Any] = tvm_ffi.convert
 
 
 class RegisteredKernel:
-    """A kernel that was registered; leaving its ``with`` block, or ``remove``, takes it away.
-
-    Parameters
-    ----------
-    op, name, device
-        What it is a kernel of, its name, and the kind of device that it runs on.
-    number
-        Its number in the library.
-
-    """
+    """A kernel that was registered; leaving its ``with`` block, or ``remove``, takes it away."""
 
     def __init__(self, op: str, name: str, device: str, number: int) -> None:
         self.op, self.name, self.device = op, name, device

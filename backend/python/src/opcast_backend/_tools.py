@@ -129,18 +129,7 @@ def version(distribution: str) -> str:
 
 
 def outside_libraries(cxx: Compiler, link: list[str], root: Path) -> list[str]:
-    """Return the files beyond the sources that the linker's words name.
-
-    Parameters
-    ----------
-    cxx
-        Who links, and knows where the system's libraries are.
-    link
-        The words.
-    root
-        The folder from which relative paths count.
-
-    """
+    """Return the files beyond the sources that the linker's words name; relative paths count from the root."""
     folders = [root / word[2:] for word in link if word.startswith("-L") and word != "-L"]
     found = {word for word in link if Path(word).is_absolute() and Path(word).is_file()}
     for word in link:

@@ -98,15 +98,8 @@ def checks() -> Any:
 def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Variant]:
     """Return all kernels of an op with their answers; the arguments are checked like a call's.
 
-    Parameters
-    ----------
-    op
-        The op.
-    given
-        Arrays, or what has their shape, dtype and device, by name.
-    named
-        Attributes by name; others have their defaults.
-
+    Arrays are given by name, or what has their shape, dtype and device; attributes that are not given
+    have their defaults.
     """
     inputs = [given.get(a.name) for a in op.inputs]
     attrs = [named.get(a.name, a.default) for a in op.attrs]

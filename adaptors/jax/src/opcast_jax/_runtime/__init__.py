@@ -68,16 +68,7 @@ backend.on_switch(_wait)
 
 
 class Op:
-    """One op: its XLA target, its jitted function, and its calls that are not plain.
-
-    Parameters
-    ----------
-    name
-        Name of the op.
-    schema
-        Schema hash of the definition from which the caller was generated.
-
-    """
+    """One op: its XLA target, its jitted function, and its calls that are not plain."""
 
     def __init__(self, name: str, schema: int) -> None:
         backend.function(name, schema)

@@ -26,31 +26,20 @@ _LENGTHS = "_lengths"
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """What is fixed while a call is traced: all but its arrays.
-
-    Parameters
-    ----------
-    info
-        What the collection says about the op.
-    check
-        The op's rules.
-    target
-        Name of the op's XLA target.
-    present
-        For each input, whether it is given.
-    attrs
-        Normalised attributes.
-    saved
-        Whether the outputs for the gradient are wanted.
-
-    """
+    """What is fixed while a call is traced: all but its arrays."""
 
     info: backend.Op
+    """What the collection says about the op."""
     check: Callable[..., Any]
+    """The op's rules."""
     target: str
+    """Name of the op's XLA target."""
     present: tuple[bool, ...]
+    """For each input, whether it is given."""
     attrs: tuple[Any, ...]
+    """Normalised attributes."""
     saved: bool = False
+    """Whether the outputs for the gradient are wanted."""
 
     @cached_property
     def inputs(self) -> tuple[backend.Arg, ...]:

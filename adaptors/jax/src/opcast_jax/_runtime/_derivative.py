@@ -28,13 +28,7 @@ _jax: Any = jax  # partly untyped
 def differentiable(call: Call, derive: Derive) -> Callable[..., Any]:
     """Return the op as a function that has derivatives, or that says what is missing.
 
-    Parameters
-    ----------
-    call
-        The call.
-    derive
-        Gives the call of the op with the given name, which computes a derivative, that belongs to a call.
-
+    ``derive`` gives the call of the op with a name, which computes a derivative, that belongs to a call.
     """
     op = _jax.custom_jvp(sharded(call))
 
@@ -110,18 +104,7 @@ def _through(call: Call, derive: Derive, at: tuple[Any, ...]) -> list[Any]:
 
 
 class _Ways:
-    """The calls that compute derivatives of a call.
-
-    Parameters
-    ----------
-    call
-        The call.
-    derive
-        As in ``differentiable``.
-    types
-        Types of the inputs, by name.
-
-    """
+    """The calls that compute derivatives of a call; the types are those of the inputs, by name."""
 
     def __init__(self, call: Call, derive: Derive, types: dict[str, Any]) -> None:
         info = self._info = call.info

@@ -35,25 +35,16 @@ _mlir: Any = mlir
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """A linear function.
-
-    Parameters
-    ----------
-    types
-        Types of its results.
-    known
-        Number of leading arguments in which it is not linear.
-    value
-        Takes these arguments and the others; returns the results. Or it says why there are none.
-    transpose
-        Takes these arguments and the cotangents of the results; returns those of the others.
-
-    """
+    """A linear function."""
 
     types: Arrays
+    """Types of its results."""
     known: int
+    """Number of leading arguments in which it is not linear."""
     value: Part | Refusal
+    """Takes these arguments and the others; returns the results. Or it says why there are none."""
     transpose: Part | Refusal
+    """Takes these arguments and the cotangents of the results; returns those of the others."""
 
     def __repr__(self) -> str:
         return str(self.value) if isinstance(self.value, Refusal) else "tangents"

@@ -99,16 +99,7 @@ def _leading(arg: backend.Arg, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class Factors:
-    """The dims of a call's arrays as factors.
-
-    Parameters
-    ----------
-    call
-        The call.
-    shapes
-        Shape of each input.
-
-    """
+    """The dims of a call's arrays as factors; the shapes are those of its inputs."""
 
     def __init__(self, call: Call, shapes: Sequence[Any]) -> None:
         self._numbers: dict[str, int] = {}
@@ -158,18 +149,7 @@ class Factors:
 
 
 class Plan:
-    """Which mesh axes the dims of a call are sharded over: those of its inputs that it can keep.
-
-    Parameters
-    ----------
-    call
-        The call.
-    shapes, specs
-        Shape and sharding of each input.
-    sizes
-        Size of each mesh axis.
-
-    """
+    """Which mesh axes, of these sizes, the dims of a call are sharded over: those of its inputs that it can keep."""
 
     def __init__(self, call: Call, shapes: Sequence[Any], specs: Sequence[Any], sizes: Any) -> None:
         factors = Factors(call, shapes)

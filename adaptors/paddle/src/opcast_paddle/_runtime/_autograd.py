@@ -48,15 +48,8 @@ def refusal(info: backend.Op) -> NotImplementedError:
 class Node:
     """The node of an op.
 
-    Parameters
-    ----------
-    info
-        The op.
-    compute
-        Computes all outputs, those that only the gradient needs too, of inputs and attributes.
-    differentiate
-        Calls the gradient op.
-
+    ``compute`` computes all outputs, those that only the gradient needs too, of inputs and attributes;
+    ``differentiate`` calls the gradient op.
     """
 
     def __init__(

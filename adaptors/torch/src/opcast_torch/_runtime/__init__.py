@@ -53,16 +53,7 @@ ops: dict[str, Op] = {}
 
 
 class Op(Forms):
-    """One op: its kernel, its registration in PyTorch, and its calls that are not direct.
-
-    Parameters
-    ----------
-    name
-        Name of the op.
-    schema
-        Schema hash of the definition from which the caller was generated.
-
-    """
+    """One op: its kernel, its registration in PyTorch, and its calls that are not direct."""
 
     def __init__(self, name: str, schema: int) -> None:
         backend.function(name, schema)  # which refuses another schema

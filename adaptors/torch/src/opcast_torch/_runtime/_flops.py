@@ -17,17 +17,10 @@ _known: set[Any] = set()
 
 
 def register(info: Any, packet: Any, singles: dict[tuple[int, ...], Any] | None = None) -> None:
-    """Give an op its formula, now or when the module of counters is imported.
+    """Give an op its formula, for all overloads of its entry in PyTorch's registry.
 
-    Parameters
-    ----------
-    info
-        The op.
-    packet
-        Its entry in PyTorch's registry, for all overloads.
-    singles
-        The forms for single arrays of an op that takes lists, by their lengths; overloads have those.
-
+    That is now, or when the module of counters is imported. An op that takes lists has overloads for its
+    forms for single arrays, which are given by their lengths.
     """
     count = backend.checks.FLOPS.get(info.name)
     if count is None or packet in _known:

@@ -20,16 +20,7 @@ _looking = threading.local()
 
 
 def when(name: str, has: str, run: Callable[[Any], None]) -> None:
-    """Call a function with a module, now or when the module has been imported.
-
-    Parameters
-    ----------
-    name, has
-        The module, and something that it has when it is complete.
-    run
-        The function.
-
-    """
+    """Call a function with a module, now or when the module is complete: when it has something of this name."""
     module = sys.modules.get(name)
     if hasattr(module, has):
         run(module)
