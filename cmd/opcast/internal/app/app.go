@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
@@ -24,6 +26,15 @@ type App struct {
 	Stdout, Stderr io.Writer
 	// Dir is the project's folder.
 	Dir string
+}
+
+// Commands makes the commands of a package, whose constructors take what the commands share, with methods of the package.
+func Commands[C any](shared C, constructors ...func(C) *cobra.Command) []*cobra.Command {
+	var out []*cobra.Command
+	for _, construct := range constructors {
+		out = append(out, construct(shared))
+	}
+	return out
 }
 
 // Load reads the project. Its mistakes are printed, and become exit code 1.

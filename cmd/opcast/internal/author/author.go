@@ -13,18 +13,7 @@ type commands struct{ *app.App }
 
 // Commands are the commands of this package.
 func Commands(a *app.App) []*cobra.Command {
-	c := commands{a}
-	return []*cobra.Command{
-		newInitCmd(c),
-		newNewCmd(c),
-		newCICmd(c),
-		newCheckCmd(c),
-		newFmtCmd(c),
-		newSchemaCmd(c),
-		newGenCmd(c),
-		newExpandCmd(c),
-		newDiffCmd(c),
-		newExplainCmd(c),
-		newRunCmd(c),
-	}
+	return app.Commands(commands{a},
+		newInitCmd, newNewCmd, newCICmd, newCheckCmd, newFmtCmd,
+		newSchemaCmd, newGenCmd, newExpandCmd, newDiffCmd, newExplainCmd, newRunCmd)
 }

@@ -13,15 +13,7 @@ type commands struct{ *app.App }
 
 // Commands are the commands of this package.
 func Commands(a *app.App) []*cobra.Command {
-	c := commands{a}
-	return []*cobra.Command{
-		newTestCmd(c),
-		newCompareCmd(c),
-		newBenchCmd(c),
-		newTuneCmd(c),
-		newMutantsCmd(c),
-		newMatrixCmd(c),
-		newReportCmd(c),
-		newNativeCallerCmd(c),
-	}
+	return app.Commands(commands{a},
+		newTestCmd, newCompareCmd, newBenchCmd, newTuneCmd,
+		newMutantsCmd, newMatrixCmd, newReportCmd, newNativeCallerCmd)
 }

@@ -13,12 +13,5 @@ type commands struct{ *app.App }
 
 // Commands are the commands of this package.
 func Commands(a *app.App) []*cobra.Command {
-	c := commands{a}
-	return []*cobra.Command{
-		newDoctorCmd(c),
-		newBuildCmd(c),
-		newWheelCmd(c),
-		newHubCmd(c),
-		newAuditCmd(c),
-	}
+	return app.Commands(commands{a}, newDoctorCmd, newBuildCmd, newWheelCmd, newHubCmd, newAuditCmd)
 }
