@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/cpu"
+
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/code"
@@ -94,4 +96,17 @@ func (in inputs) featureVars() (vars []ninja.Var) {
 		vars = append(vars, ninja.Var{Name: featureVar(name), Value: "-m" + name})
 	}
 	return vars
+}
+
+// narrowest is this machine's instruction set, as parallel.h calls it: nothing narrower is needed here.
+func narrowest() string {
+	x86 := &cpu.X86
+	switch {
+	case x86.HasAVX512F && x86.HasAVX512BW && x86.HasAVX512DQ && x86.HasAVX512VL:
+		return "kAvx512"
+	case x86.HasAVX2 && x86.HasFMA:
+		return "kAvx2"
+	default:
+		return "kBaseline"
+	}
 }

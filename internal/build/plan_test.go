@@ -15,6 +15,7 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 	"github.com/opcast/opcast/internal/system/ninja"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 func sampleInputs() inputs {
@@ -124,5 +125,17 @@ func TestShellWords(t *testing.T) {
 	got := shellWords("-O3", `-DX="a b"`, "it's", "")
 	if want := `-O3 '-DX="a b"' 'it'\''s' ''`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestFindSourcesErrors(t *testing.T) {
+	dir := t.TempDir()
+	tooltest.Write(t, filepath.Join(dir, "cuda", "k.cu"), "")
+	in := inputs{project: &opdef.Project{Dir: dir, Manifest: manifest.Manifest{Devices: []string{"cpu"}}}}
+	for pattern, want := range map[string]string{"cuda/*": `do not name "cuda"`} {
+		in.project.Manifest.Sources = []string{pattern}
+		if err := in.findUnits(demoRuntime, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", pattern, err, want)
+		}
 	}
 }

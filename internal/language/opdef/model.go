@@ -9,6 +9,7 @@ package opdef
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
@@ -269,4 +270,9 @@ type Step struct {
 	Form string
 	// When is the condition on attributes under which the step is taken; nil for always.
 	When *expr.Expr
+}
+
+// Defines says whether the Python file beside the definition defines a function.
+func (o *Op) Defines(function string) bool {
+	return strings.Contains("\n"+o.Module, "\ndef "+function+"(")
 }

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -97,4 +98,21 @@ func RunUnder(ctx context.Context, tool, program, path string, stdin io.Reader, 
 		return fmt.Errorf("%s: %w", tool, err)
 	}
 	return nil
+}
+
+// Answer is what a kernel says about a call. An empty Reason means that it takes the call.
+type Answer struct {
+	Name   string `json:"name"`
+	Device string `json:"device"`
+	Reason string `json:"reason"`
+}
+
+// ReadAnswers reads what a library says about a call when it is asked by _opcast_explain: one answer for each kernel, in
+// the order of dispatch.
+func ReadAnswers(text string) ([]Answer, error) {
+	var answers []Answer
+	if err := json.Unmarshal([]byte(text), &answers); err != nil {
+		return nil, fmt.Errorf("the library's explanation of a call: %w", err)
+	}
+	return answers, nil
 }

@@ -4,10 +4,12 @@ package names
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/framework"
@@ -197,4 +199,35 @@ func Pascal(name string) string {
 		}
 	}
 	return b.String()
+}
+
+// Invisible says whether a text may not hold a character: a control character, or one that nobody sees, such as those that
+// change the direction of text. They go to comments, docstrings and pages, where they would show something else than what a
+// compiler reads, and compilers refuse some of them.
+func Invisible(r rune) bool {
+	switch r {
+	case '\n', '\r', '\t':
+		return false
+	case '\u200c', '\u200d': // joiners, which words of Persian and pictures of several characters need
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// macroText lists the macros of the C++ headers that the runtime and kernels include, as far as a definition could use their names.
+// TestMacros compares it with a compiler.
+//
+//go:embed macros.txt
+var macroText string
+
+var macros = strings.Fields(macroText)
+
+// macroPrefixes begin the names of macros of the runtime, and of the headers that generated code includes beside those.
+var macroPrefixes = []string{"OPCAST_", "TVM_FFI_", "DLPACK_"}
+
+// IsMacro says whether the preprocessor could replace a name: a macro with parameters is replaced where a parenthesis follows, as
+// in the initializer of a member, `offsetof(args.offsetof)`.
+func IsMacro(name string) bool {
+	_, found := slices.BinarySearch(macros, name)
+	return found || slices.ContainsFunc(macroPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }

@@ -64,9 +64,9 @@ func TestTestCommand(t *testing.T) {
 		"unknown caller":  {installed, []string{"--callable", "native:affine=m:f"}, app.ExitUsage, `adaptor "native" of m:f: unknown name`},
 		"no file":         {installed, []string{"--only", "nowhere"}, app.ExitUsage, "open nowhere: no such file"},
 		"no known":        {installed, []string{"--known", "nowhere"}, app.ExitUsage, "open nowhere: no such file"},
-		"no TOML":         {installed, []string{"--known", "test_test.go"}, app.ExitUsage, "wrong file: test_test.go: toml: "},
-		"no folder":       {installed, []string{"--report", "test_test.go"}, app.ExitUsage, "expected a folder, it is a file"},
-		"below no folder": {installed, []string{"--report", "test_test.go/x"}, app.ExitUsage, "expected a folder, it is a file"},
+		"no TOML":         {installed, []string{"--known", "judge_test.go"}, app.ExitUsage, "wrong file: judge_test.go: toml: "},
+		"no folder":       {installed, []string{"--report", "judge_test.go"}, app.ExitUsage, "expected a folder, it is a file"},
+		"below no folder": {installed, []string{"--report", "judge_test.go/x"}, app.ExitUsage, "expected a folder, it is a file"},
 		"no report":       {installed, []string{"--last-failed", "--report", garbage(t)}, app.ExitUsage, "last run: wrong file: "},
 		"no jobs":         {installed, []string{"--jobs", "0"}, app.ExitUsage, "--jobs 0: expected at least 1"},
 		"minus jobs":      {installed, []string{"--jobs=-1"}, app.ExitUsage, "--jobs -1: expected at least 1"},
@@ -91,6 +91,78 @@ func TestTestCommand(t *testing.T) {
 			}
 			if strings.Count(stderr, "run: opcast build") > 1 {
 				t.Errorf("the same advice twice:\n%s", stderr)
+			}
+		})
+	}
+}
+
+func TestMutantsUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		"unknown op":      {[]string{"nonsense"}, app.ExitUsage, `op "nonsense": unknown name`},
+		"unknown adaptor": {[]string{"--adaptor", "nonsense"}, app.ExitUsage, `adaptor "nonsense": unknown name`},
+		"definitions":     {[]string{"--opdefs", "x"}, app.ExitUsage, "unknown flag: --opdefs"},
+		"jobs":            {[]string{"--jobs", "2"}, app.ExitUsage, "unknown flag: --jobs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := start(t, append([]string{"-C", toy, "mutants", "--python", fakePython(t, installed)}, test.args...)...)
+			if code != test.code || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("code %d, want %d\n%s", code, test.code, stderr)
+			}
+		})
+	}
+}
+
+func TestMatrixUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		"not built":       {[]string{"--no-build"}, app.ExitMachine, "run: opcast build"},
+		"unknown op":      {[]string{"nonsense"}, app.ExitUsage, `there is no op "nonsense"`},
+		"no such project": {[]string{"-C", "nowhere"}, app.ExitUsage, "nowhere is no project"},
+		"no jobs":         {[]string{"--jobs", "0"}, app.ExitUsage, "--jobs 0: expected at least 1"},
+		"no profile":      {[]string{"--profile", "x"}, app.ExitUsage, `unknown profile "x": profiles are fast, core and extended`},
+		"adaptor":         {[]string{"--adaptor", "numpy"}, app.ExitUsage, "unknown flag: --adaptor"},
+		"random":          {[]string{"--random-total", "9"}, app.ExitUsage, "unknown flag: --random-total"},
+		"shard":           {[]string{"--shard", "1/2"}, app.ExitUsage, "unknown flag: --shard"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := start(t, append([]string{"-C", toy, "matrix", "--python", fakePython(t, "")}, test.args...)...)
+			if code != test.code || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("code %d, want %d\n%s", code, test.code, stderr)
+			}
+		})
+	}
+}
+
+func TestCompareUsage(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		code   int
+		stderr string
+	}{
+		"not built":    {[]string{"affine", "numpy:m.f", "--no-build"}, app.ExitMachine, "run: opcast build"},
+		"no words":     {nil, app.ExitUsage, "requires at least 2 arg"},
+		"no op":        {[]string{"numpy:m.f", "torch:m.f"}, app.ExitUsage, `"numpy:m.f" follows no op`},
+		"no function":  {[]string{"affine", "ragged", "numpy:m.f"}, app.ExitUsage, `op "affine" has nothing to be compared with`},
+		"none at last": {[]string{"affine", "numpy:m.f", "ragged"}, app.ExitUsage, `op "ragged" has nothing to be compared with`},
+		"no module":    {[]string{"affine", "numpy:f"}, app.ExitUsage, `"numpy:f" names no function`},
+		"no adaptor":   {[]string{"affine", ":m.f"}, app.ExitUsage, `":m.f" names no function`},
+		"no framework": {[]string{"affine", "backend:m:f"}, app.ExitUsage, `adaptor "backend" of m:f: unknown name`},
+		"unknown op":   {[]string{"nonsense", "numpy:m:f"}, app.ExitUsage, `op "nonsense" of m:f: unknown name`},
+		"only":         {[]string{"affine", "numpy:m:f", "--only", "x"}, app.ExitUsage, "unknown flag: --only"},
+		"no device":    {[]string{"affine", "numpy:m:f", "--device", "tpu"}, app.ExitUsage, `unknown device "tpu"`},
+		"no folder":    {[]string{"affine", "numpy:m:f", "--report", "judge_test.go"}, app.ExitUsage, "expected a folder, it is a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := start(t, append([]string{"-C", toy, "compare", "--python", fakePython(t, installed)}, test.args...)...)
+			if code != test.code || !strings.Contains(stderr, test.stderr) {
+				t.Errorf("code %d, want %d\n%s", code, test.code, stderr)
 			}
 		})
 	}
