@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from abilities import Script
-from bound import Bound, Request, Unsupported, refused_singly
+from bound import Bound, Request, Unsupported, exhausting, refused_singly
 from caller import Caller
 from host import NDArray, describe, numpy_dtype, span, strided
 
@@ -96,28 +96,18 @@ class NumPy(Caller):
         """Pass a row so often that no address space holds the results: the rows themselves take no memory."""
         if not self.backend:
             raise Unsupported("the allocations are not those of the package")
-        op = self.info(call.op)
-        many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
-        if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
-            raise Unsupported("no results with leading dims of their own")
-        full = [
-            x.itemsize * math.prod(max(n, 1) for n in x.shape)
-            for x, is_many in zip(call.args, many)
-            if is_many
-        ]
-        # NumPy counts the other dims of an empty array, too.
-        rows = (1 << 62) // max(full, default=1)
-        args = [
-            np.broadcast_to(x, (rows, *x.shape)) if is_many else x
-            for x, is_many in zip(call.args, many)
-        ]
-        try:
-            call.function(*args, **call.kwargs)
-        except Exception as error:
-            if str(error) != f"{call.op}: out of memory" or type(error) is not MemoryError:
-                raise AssertionError(f"want out of memory, got {error!r}") from error
-            return call()
-        raise AssertionError(f"computed {rows} rows")
+
+        def repeat(args: list[Any], many: list[bool]) -> tuple[int, list[Any]]:
+            shapes = [(x.itemsize, x.shape) for x, is_many in zip(args, many) if is_many]
+            full = [size * math.prod(max(n, 1) for n in shape) for size, shape in shapes]
+            # NumPy counts the other dims of an empty array, too.
+            rows = (1 << 62) // max(full, default=1)
+            return rows, [
+                np.broadcast_to(x, (rows, *x.shape)) if is_many else x
+                for x, is_many in zip(args, many)
+            ]
+
+        return exhausting(call, self.info(call.op), repeat)
 
 
 create = NumPy

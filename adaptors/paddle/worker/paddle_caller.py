@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from abilities import Script
-from bound import Bound, Memory, Request, Unsupported, refusal
+from bound import Bound, Memory, Request, Unsupported, exhausting, refusal
 from caller import Caller
 from gpu_memory import WORDS, kind_of, vendor
 
@@ -184,22 +184,15 @@ class Paddle(Caller):
         """Pass a row so often that no machine holds the results: the rows themselves take no memory."""
         if not self.backend:
             raise Unsupported("the allocations are not those of the package")
-        op = self.info(call.op)
-        many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
-        if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
-            raise Unsupported("no results with leading dims of their own")
-        rows = 1 << 46
-        args = [
-            x.as_strided([rows, *x.shape], [0, *x.strides]) if is_many and x.size else x
-            for x, is_many in zip(call.args, many)
-        ]
-        try:
-            call.function(*args, **call.kwargs)
-        except Exception as error:
-            if str(error) != f"{call.op}: out of memory" or type(error) is not MemoryError:
-                raise AssertionError(f"want out of memory, got {error!r}") from error
-            return call()
-        raise AssertionError(f"computed {rows} rows")
+
+        def repeat(args: list[Any], many: list[bool]) -> tuple[int, list[Any]]:
+            rows = 1 << 46
+            return rows, [
+                x.as_strided([rows, *x.shape], [0, *x.strides]) if is_many and x.size else x
+                for x, is_many in zip(args, many)
+            ]
+
+        return exhausting(call, self.info(call.op), repeat)
 
     def probe_sparse(self, call: Bound) -> Any:
         """Pass sparse tensors."""

@@ -131,6 +131,27 @@ def refused_singly(call: Bound, change: Callable[[Any], Any], *words: str) -> An
     return call()
 
 
+def exhausting(
+    call: Bound, op: Any, repeat: Callable[[list[Any], list[bool]], tuple[int, list[Any]]]
+) -> Any:
+    """Pass a row so often that no machine holds the results, then make the call itself.
+
+    ``repeat`` returns how often, and the arguments with those repeated, in no memory of their own, of
+    which the second list says so.
+    """
+    many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
+    if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
+        raise Unsupported("no results with leading dims of their own")
+    rows, args = repeat(call.args, many)
+    try:
+        replace(call, args=args)()
+    except Exception as error:
+        if str(error) != f"{call.op}: out of memory" or type(error) is not MemoryError:
+            raise AssertionError(f"want out of memory, got {error!r}") from error
+        return call()
+    raise AssertionError(f"computed {rows} rows")
+
+
 class Memory(bytearray):
     """The memory behind arrays, and its copy on the device under test, which these arrays share."""
 

@@ -84,21 +84,10 @@ new_capsule: Any = ctypes.PYFUNCTYPE(
 
 
 class Array:
-    """An exporter over a buffer.
+    """An exporter over a buffer, which stays referenced.
 
-    Parameters
-    ----------
-    data
-        The buffer; it stays referenced.
-    dtype
-        DLPack's type code and number of bits.
-    shape, strides, offset
-        In elements.
-    device
-        DLPack's device type and id.
-    memory
-        The copy of the buffer on the device, if that is where the elements are.
-
+    Shape, strides and offset are in elements. The dtype has DLPack's type code and number of bits, the device its
+    type and id; ``memory`` is the copy of the buffer on the device, if that is where the elements are.
     """
 
     moved = False

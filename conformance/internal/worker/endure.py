@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bound import Bound, Report, Unsupported
-from caller import Caller
+from bound import Bound, Probes, Report, Unsupported
 
 ROUNDS = 3
 """What grows in one round may be a cache; what leaks grows in all."""
@@ -24,13 +23,10 @@ LEAST = 100
 """Calls in a round, however slow they are."""
 
 
-class Leaks:
+class Leaks(Probes):
     """Probes of many calls."""
 
-    def __init__(self, caller: Caller) -> None:
-        """Keep the caller."""
-        self.caller = caller
-        self.copy: Any = None
+    copy: Any = None
 
     def probe_leaks(self, call: Bound) -> Any:
         """Repeat a call, right or wrong, and note what the process has after each round.

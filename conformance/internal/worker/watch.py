@@ -12,21 +12,16 @@ from typing import Any
 import bound
 import lists
 import numpy as np
-from bound import Bound, Report, Request, Unsupported
-from caller import Caller
+from bound import Bound, Probes, Report, Request, Unsupported
 from gpu_memory import kind_of
 from lists import leaves
 
 
-class KernelView:
+class KernelView(Probes):
     """Probes of what a call does beside computing.
 
     Their options say how many arrays come before the inputs (``first``), and how many there are.
     """
-
-    def __init__(self, caller: Caller) -> None:
-        """Keep the caller."""
-        self.caller = caller
 
     def probe_pointers(self, call: Bound) -> Any:
         """Note where the kernel's arrays lie, and where the caller's do.

@@ -21,13 +21,7 @@ if TYPE_CHECKING:
 class EagerOp:
     """One op: its kernel, its rules and its calls. An adaptor says how arrays are made and handed over.
 
-    Parameters
-    ----------
-    name
-        Name of the op.
-    schema
-        Schema hash of the definition from which the caller was generated.
-
+    The schema is the hash of the definition from which the caller was generated.
     """
 
     framework: Framework

@@ -131,7 +131,7 @@ def _tensor(a: Any) -> Any:
 
 
 class Op(backend.EagerOp):
-    """One op: its kernel and its calls on the current stream; the base says what the parameters are."""
+    """One op: its kernel and its calls on the current stream."""
 
     framework = _Framework()
 

@@ -113,7 +113,7 @@ def _tensor(value: Any) -> Any:
 
 
 class Op(backend.EagerOp):
-    """One op: its kernel, and its calls that are not plain; the base says what the parameters are."""
+    """One op: its kernel, and its calls that are not plain."""
 
     framework = _Framework()
 

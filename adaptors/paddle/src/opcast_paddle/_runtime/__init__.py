@@ -29,7 +29,7 @@ def publish(function: Callable[..., Any], required: int) -> None:
 
 
 class Op(backend.EagerOp):
-    """One op: its kernel and its calls; the base says what the parameters are."""
+    """One op: its kernel and its calls."""
 
     framework = FRAMEWORK
 
