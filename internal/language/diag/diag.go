@@ -14,8 +14,9 @@ import (
 
 // Pos is a place in a file. Line and Col count from 1; zero means unknown.
 type Pos struct {
-	File      string
-	Line, Col int
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Col  int    `json:"col"`
 }
 
 // String formats the position as file:line:col, leaving out what is unknown.
@@ -26,15 +27,16 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Diagnostic is one mistake in a definition or manifest.
+// Diagnostic is one mistake in a definition or manifest, in JSON, too.
 type Diagnostic struct {
 	Pos
 	// Code identifies the kind of mistake ("E014"); codes are documented and never reused.
-	Code string
+	Code string `json:"code"`
 	// Text says what is wrong, Hint what to do about it.
-	Text, Hint string
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
 	// Note says that it is no mistake, but something that the author may want to know.
-	Note bool
+	Note bool `json:"-"`
 }
 
 // String formats the diagnostic on one line, with its hint on a second.
@@ -82,9 +84,9 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// Sorted returns the diagnostics ordered by file, line and column.
+// Sorted returns the diagnostics ordered by file, line and column. There is a list where there are none, too.
 func (l List) Sorted() List {
-	out := slices.Clone(l)
+	out := append(List{}, l...)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})

@@ -11,8 +11,8 @@ import (
 // Merge is a way to map a call over a new axis without a loop: every mapped input has Dim for itself, and so has all
 // that the op writes. Of leading dims the axis becomes one more, else it is folded into Dim and split off again.
 type Merge struct {
-	Dim    string
-	Inputs []string
+	Dim    string   `json:"dim"`
+	Inputs []string `json:"inputs"`
 }
 
 // Merges lists the ways of an op, that along the leading dims first.

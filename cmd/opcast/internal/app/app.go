@@ -130,22 +130,3 @@ func FindOp(p *opdef.Project, name string) (*opdef.Op, error) {
 	hint := diag.DidYouMean(name, p.OpNames(), "opcast check --json lists the ops")
 	return nil, ExitError{Code: ExitUsage, Err: fmt.Errorf("there is no op %q (%s)", name, hint)}
 }
-
-// Finding is a diagnostic in JSON.
-type Finding struct {
-	File string `json:"file"`
-	Line int    `json:"line"`
-	Col  int    `json:"col"`
-	Code string `json:"code"`
-	Text string `json:"text"`
-	Hint string `json:"hint,omitempty"`
-}
-
-// FindingsOf are diagnostics in JSON, in the order of their places. There is a list where there are none, too.
-func FindingsOf(diags diag.List) []Finding {
-	findings := []Finding{}
-	for _, d := range diags.Sorted() {
-		findings = append(findings, Finding{d.File, d.Line, d.Col, d.Code, d.Text, d.Hint})
-	}
-	return findings
-}

@@ -45,12 +45,12 @@ func newCheckCmd(a commands) *cobra.Command {
 
 func (a commands) checkJSON(p *opdef.Project, diags diag.List) error {
 	result := struct {
-		Ops         []string      `json:"ops"`
-		Diagnostics []app.Finding `json:"diagnostics"`
-		Notes       []app.Finding `json:"notes"`
-	}{p.OpNames(), app.FindingsOf(diags), []app.Finding{}}
+		Ops         []string  `json:"ops"`
+		Diagnostics diag.List `json:"diagnostics"`
+		Notes       diag.List `json:"notes"`
+	}{p.OpNames(), diags.Sorted(), diag.List{}}
 	if len(diags) == 0 {
-		result.Notes = app.FindingsOf(gen.Notes(p))
+		result.Notes = gen.Notes(p).Sorted()
 	}
 	if err := a.PrintJSON(result); err != nil {
 		return err

@@ -36,10 +36,15 @@ Files that hold something of every op are named, not printed.`,
 
 // expansion is what is generated for an op, in JSON.
 type expansion struct {
-	Op    string        `json:"op"`
-	Files []exampleFile `json:"files"`
+	Op    string          `json:"op"`
+	Files []generatedFile `json:"files"`
 	// Shared are files that mention the op and others.
 	Shared []string `json:"shared"`
+}
+
+type generatedFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 func (a commands) expand(name, fw string, asJSON bool) error {
@@ -59,13 +64,13 @@ func (a commands) expand(name, fw string, asJSON bool) error {
 		return err
 	}
 	mention := regexp.MustCompile(`\b(` + op.Name + `|` + names.Pascal(op.Name) + `)\b`)
-	e := expansion{op.Name, []exampleFile{}, []string{}}
+	e := expansion{op.Name, []generatedFile{}, []string{}}
 	for _, f := range files {
 		own, _, _ := strings.Cut(path.Base(f.Path), ".")
 		switch {
 		case !strings.HasPrefix(f.Path, prefix):
 		case own == op.Name:
-			e.Files = append(e.Files, exampleFile{f.Path, string(f.Content)})
+			e.Files = append(e.Files, generatedFile{f.Path, string(f.Content)})
 		case mention.Match(f.Content) && bytes.Contains(f.Content[:min(len(f.Content), 400)], []byte(gen.Marker)):
 			e.Shared = append(e.Shared, f.Path)
 		}

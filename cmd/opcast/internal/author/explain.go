@@ -137,17 +137,11 @@ type explained struct {
 	Diff       []string          `json:"differentiable"`
 	Saved      []string          `json:"saved"`
 	Mutated    []string          `json:"mutated"`
-	VMap       []explainedMerge  `json:"vmap"`
+	VMap       []transform.Merge `json:"vmap"`
 	Sharding   []explainedFactor `json:"sharding"`
 	Copies     []explainedCopy   `json:"copies"`
 	Kernels    []explainedKernel `json:"kernels"`
 	Text       map[string]string `json:"text"`
-}
-
-// explainedMerge maps a dim to the inputs that may be mapped along it without a loop.
-type explainedMerge struct {
-	Dim    string   `json:"dim"`
-	Inputs []string `json:"inputs"`
 }
 
 type explainedFactor struct {
@@ -171,7 +165,7 @@ func (a commands) explainJSON(op *opdef.Op) error {
 	e := explained{
 		Name: op.Name, Kind: op.Kind, Doc: op.Doc, Call: gen.Signature(op), Definition: op.File,
 		Diff: append([]string{}, transform.Differentiable(op)...), Saved: opdef.ArgNames(op.Saved()), Mutated: opdef.ArgNames(op.Mutated()),
-		VMap: []explainedMerge{}, Sharding: []explainedFactor{}, Copies: []explainedCopy{}, Text: map[string]string{},
+		VMap: []transform.Merge{}, Sharding: []explainedFactor{}, Copies: []explainedCopy{}, Text: map[string]string{},
 	}
 	for _, link := range []struct {
 		to   *opdef.Op
@@ -182,7 +176,7 @@ func (a commands) explainJSON(op *opdef.Op) error {
 		}
 	}
 	for _, m := range transform.Merges(op) {
-		e.VMap = append(e.VMap, explainedMerge{m.Dim, append([]string{}, m.Inputs...)})
+		e.VMap = append(e.VMap, transform.Merge{Dim: m.Dim, Inputs: append([]string{}, m.Inputs...)})
 	}
 	for _, f := range transform.Factors(op) {
 		e.Sharding = append(e.Sharding, explainedFactor{f.Dim, f.Role.String(), f.Partial})

@@ -49,28 +49,5 @@ func (a commands) explainCode(args []string, asJSON bool) error {
 		_, err := fmt.Fprint(a.Stdout, e.Text())
 		return err
 	}
-	return a.PrintJSON(explainedCode{e.Code, e.Title, e.Why, exampleFiles(e.Wrong), exampleFiles(e.Right), e.Says})
-}
-
-// explainedCode is the explanation of a code in JSON. The texts are Markdown.
-type explainedCode struct {
-	Code  string        `json:"code"`
-	Title string        `json:"title"`
-	Why   string        `json:"why"`
-	Wrong []exampleFile `json:"wrong"`
-	Right []exampleFile `json:"right"`
-	Says  string        `json:"says"`
-}
-
-type exampleFile struct {
-	Name string `json:"name"`
-	Text string `json:"text"`
-}
-
-func exampleFiles(list []code.Example) []exampleFile {
-	files := make([]exampleFile, len(list))
-	for i, f := range list {
-		files[i] = exampleFile(f)
-	}
-	return files
+	return a.PrintJSON(e)
 }

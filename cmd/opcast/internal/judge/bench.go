@@ -83,21 +83,14 @@ func newBenchCmd(a commands) *cobra.Command {
 
 // check refuses values that no flag can have.
 func (f *benchFlags) check() error {
-	err := cmp.Or(oneOf("device", f.device, testDevices...), atLeast("rounds", f.rounds, 1), reportFolder(f.report))
-	if err == nil && !(f.seconds >= 0) {
-		err = app.Usage("--seconds %v: expected a number of seconds", f.seconds)
-	}
+	err := cmp.Or(oneOf("device", f.device, testDevices...), atLeast("rounds", f.rounds, 1), reportFolder(f.report), secondsFlag(f.seconds))
 	for _, suite := range f.suites {
 		err = cmp.Or(err, oneOf("suite", suite, benchSuites...))
 	}
 	if f.threads == nil {
 		f.threads = []int{1, runtime.NumCPU()}
 	}
-	for _, n := range f.threads {
-		if n < 1 || n > runtime.NumCPU() {
-			err = cmp.Or(err, app.Usage("--threads %d: expected a number from 1 to %d, the CPUs of this machine", n, runtime.NumCPU()))
-		}
-	}
+	err = cmp.Or(err, threadsFlag(f.threads...))
 	slices.Sort(f.threads)
 	f.threads = slices.Compact(f.threads)
 	if f.device != "cpu" || f.rehearse {

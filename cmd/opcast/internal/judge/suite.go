@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -69,6 +70,24 @@ func oneOf(flag, value string, choices ...string) error {
 func atLeast(flag string, value, least int) error {
 	if value < least {
 		return app.Usage("--%s %d: expected at least %d", flag, value, least)
+	}
+	return nil
+}
+
+// secondsFlag refuses a time that is none.
+func secondsFlag(seconds float64) error {
+	if !(seconds >= 0) {
+		return app.Usage("--seconds %v: expected a number of seconds", seconds)
+	}
+	return nil
+}
+
+// threadsFlag refuses numbers of threads that the machine has no CPUs for.
+func threadsFlag(numbers ...int) error {
+	for _, n := range numbers {
+		if n < 1 || n > runtime.NumCPU() {
+			return app.Usage("--threads %d: expected a number from 1 to %d, the CPUs of this machine", n, runtime.NumCPU())
+		}
 	}
 	return nil
 }

@@ -57,14 +57,7 @@ func newTuneCmd(a commands) *cobra.Command {
 
 // check refuses values that no flag can have.
 func (f *tuneFlags) check() error {
-	err := cmp.Or(oneOf("device", f.device, testDevices...), atLeast("rounds", f.rounds, 1))
-	if err == nil && !(f.seconds >= 0) {
-		err = app.Usage("--seconds %v: expected a number of seconds", f.seconds)
-	}
-	if f.threads < 1 || f.threads > runtime.NumCPU() {
-		err = cmp.Or(err, app.Usage("--threads %d: expected a number from 1 to %d, the CPUs of this machine", f.threads, runtime.NumCPU()))
-	}
-	return err
+	return cmp.Or(oneOf("device", f.device, testDevices...), atLeast("rounds", f.rounds, 1), secondsFlag(f.seconds), threadsFlag(f.threads))
 }
 
 // tune measures, writes the file, and tells what is in it.

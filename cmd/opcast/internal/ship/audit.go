@@ -108,11 +108,11 @@ func (a commands) printLibrary(lib audit.Facts) {
 func (a commands) auditJSON(reports []*audit.Report) error {
 	type result struct {
 		*audit.Report
-		Findings []app.Finding `json:"findings"`
+		Findings diag.List `json:"findings"`
 	}
 	results, wrong := []result{}, false
 	for _, r := range reports {
-		results = append(results, result{r, app.FindingsOf(r.Findings)})
+		results = append(results, result{r, r.Findings.Sorted()})
 		wrong = wrong || len(r.Findings) > 0
 	}
 	if err := a.PrintJSON(results); err != nil {

@@ -21,20 +21,25 @@ var entries embed.FS
 //go:embed page.md.tmpl
 var page string
 
-// Explanation says what a code stands for.
+// Explanation says what a code stands for, in JSON, too.
 type Explanation struct {
-	Code string
+	Code string `json:"code"`
 	// Title says what is wrong in one line, Why the reason for which it is refused. Both are Markdown.
-	Title, Why string
+	Title string `json:"title"`
+	Why   string `json:"why"`
 	// Wrong are the files of a project that has this mistake only, Right those of one without it. What they leave out, such
 	// as a manifest, has no part in it.
-	Wrong, Right []Example
+	Wrong []Example `json:"wrong"`
+	Right []Example `json:"right"`
 	// Says is what the tool prints about the wrong project.
-	Says string
+	Says string `json:"says"`
 }
 
 // Example is a file of an explanation. One that is a link has no text, and its name tells the target: "a.toml -> b.toml".
-type Example struct{ Name, Text string }
+type Example struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
 
 // Form matches what looks like a code; names of ops have no capital letters.
 var Form = regexp.MustCompile(`^[A-Z][0-9]{3}$`)
