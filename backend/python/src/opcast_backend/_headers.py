@@ -31,9 +31,10 @@ class Found(NamedTuple):
 
 
 def find(kind: str, place: str, include: str) -> Found:
-    """Find the headers of one entry of the manifest: a kind, what it says of the place, and the folder in a distribution, or "".
+    """Find the headers of one entry of the manifest: its kind, and what it says of the place.
 
-    A path is absolute. LookupError means that this machine does not have them; its text says what lacks.
+    ``include`` is the folder in a distribution that holds the headers, or "". A path is absolute. LookupError
+    means that this machine does not have them; its text says what lacks.
     """
     if kind == "pip":
         return _distribution(place, include)
