@@ -13,6 +13,7 @@ class PaddleAliasing(Aliasing):
 
     advice = ADVICE
     faults = (RuntimeError, OSError)  # PaddlePaddle's own, and one that quotes ours
+    keeper = "a node keeps"
     bytes_of_products = 3
 
     def versions(self, every: list[Any]) -> list[int]:

@@ -18,6 +18,9 @@ class Aliasing(Probes):
     faults: ClassVar[tuple[type[Exception], ...]] = (RuntimeError,)
     """What a backward pass may raise."""
 
+    keeper = "autograd saves"
+    """Who keeps tensors for a backward pass, and what it does with them, in words."""
+
     bytes_of_products = 2
     """Of the narrowest floats that can be multiplied."""
 
@@ -83,7 +86,7 @@ class Aliasing(Probes):
             if floating(x) and x.element_size() >= self.bytes_of_products and 0 not in x.shape:
                 products.append((x * self.track(self.framework.ones_like(x))).sum())
         if not products:
-            raise Unsupported("nothing that a node keeps is written")
+            raise Unsupported(f"nothing that {self.keeper} is written")
         with self.untracked():
             result = call()
         return Report(result, {"refused": all(self.refused(p) for p in products)})
