@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/mutants"
 	"github.com/opcast/opcast/conformance/internal/mutate"
 	"github.com/opcast/opcast/conformance/internal/run"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/results/report"
 )
 

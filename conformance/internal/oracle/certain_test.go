@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )

@@ -18,7 +18,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/definitions"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/conformance/internal/worker"
 	"github.com/opcast/opcast/internal/language/opdef"
 )

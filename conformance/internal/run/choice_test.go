@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/known"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/results/report"
 )
 

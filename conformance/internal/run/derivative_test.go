@@ -9,7 +9,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/definitions"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 )

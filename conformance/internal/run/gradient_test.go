@@ -8,8 +8,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/definitions"
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 )
 
 // A wrong gradient is found whatever is wrong with it; the right one passes.

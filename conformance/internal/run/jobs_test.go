@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/progress"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 )
 
 // A job that left no report says why, whatever its exit code; one that found failures has told them.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 )
 
 // What runs follows from the options alone: no process starts.

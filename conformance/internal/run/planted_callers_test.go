@@ -8,7 +8,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/checks/agreement"
 	"github.com/opcast/opcast/conformance/internal/checks/random"
 	"github.com/opcast/opcast/conformance/internal/checks/refusals"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/system/rpc"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )

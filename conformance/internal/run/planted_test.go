@@ -11,7 +11,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/agreement"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/system/rpc"

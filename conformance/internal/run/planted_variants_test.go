@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/invalid"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/fake"
 	"github.com/opcast/opcast/conformance/internal/native"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/conformance/internal/worker"
 	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/rpc"

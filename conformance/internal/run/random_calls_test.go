@@ -5,7 +5,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/random"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 )
 
 // checkNamed finds a check.

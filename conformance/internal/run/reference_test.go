@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 )
 
 // A reference that returns no arrays is told so in a sentence, and None is right only where an input is left out.

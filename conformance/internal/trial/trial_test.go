@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/opcast/opcast/conformance/internal/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/conformance/internal/trial"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 )

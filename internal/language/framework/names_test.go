@@ -14,12 +14,12 @@ import (
 
 // named are the places in which the tool may name a framework, and why.
 var named = map[string]string{
-	"gen/internal/python/python.go":           "views of ops that adaptor.toml chooses from",
-	"conformance/internal/fake/fake.go":       "a framework of the tests, which stands for others by their names",
-	"internal/build/pyenv/missing.go":         "the tool computes with NumPy itself",
-	"internal/build/cost/seconds.go":          "what the import of the backend takes is told beyond NumPy, which every framework but one brings along",
-	"cmd/opcast/internal/judge/suite.go":      "the tool computes with NumPy itself",
-	"cmd/opcast/internal/author/runreport.go": "the tool computes with NumPy itself",
+	"gen/internal/python/python.go":             "views of ops that adaptor.toml chooses from",
+	"conformance/internal/testkit/fake/fake.go": "a framework of the tests, which stands for others by their names",
+	"internal/build/pyenv/missing.go":           "the tool computes with NumPy itself",
+	"internal/build/cost/seconds.go":            "what the import of the backend takes is told beyond NumPy, which every framework but one brings along",
+	"cmd/opcast/internal/judge/suite.go":        "the tool computes with NumPy itself",
+	"cmd/opcast/internal/author/runreport.go":   "the tool computes with NumPy itself",
 }
 
 // A framework is a folder of adaptors: nothing in the tool asks for it by name.
