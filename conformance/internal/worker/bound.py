@@ -5,10 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from caller import Caller
+from typing import Any
 
 Request = dict[str, Any]
 Answer = tuple[dict[str, Any], list[bytes]]
@@ -47,10 +44,10 @@ def expecting(**traits: bool) -> Callable[[Callable[..., Any]], Callable[..., An
 class Probes:
     """Special calls, each a method whose name begins with ``probe_``. Every note of a report must be true."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Any) -> None:
         """Keep the caller and, if it has imported one, the framework."""
         self.caller: Any = caller
-        self.framework: Any = vars(caller).get(caller.config["adaptor"])
+        self.framework: Any = getattr(caller, caller.config["adaptor"], None)
 
 
 def no_options() -> dict[str, Any]:

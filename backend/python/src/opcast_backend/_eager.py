@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ._faults import faithful
-from ._gen import checks
 from ._gen.ops import OPS
 from ._kernels import refuse_device
 from ._library import DEVICES, function
 from ._lists import call as call_lists
 from ._lists import form
 from ._meta import as_tuple
+from ._variants import checks
 
 if TYPE_CHECKING:
     from ._framework import Framework
@@ -30,7 +30,7 @@ class EagerOp:
     def __init__(self, name: str, schema: int) -> None:
         self.kernel: Callable[..., Any] = function(name, schema)
         self.info = OPS[name]
-        self.check: Callable[..., Any] = getattr(checks, name)
+        self.check: Callable[..., Any] = getattr(checks(), name)
         self.run: Callable[..., Any] = faithful(self.kernel)
         self._takes_scratch = {kind for kind in DEVICES if self.info.takes_scratch(kind)}
 

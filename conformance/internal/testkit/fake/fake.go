@@ -32,9 +32,9 @@ func path(elements ...string) string {
 	return filepath.Join(append([]string{filepath.Dir(file)}, elements...)...)
 }
 
-// loadToy loads the definitions in testdata of the package conformance.
+// loadToy loads the definitions in testdata of the package run.
 func loadToy() (*opdef.Project, error) {
-	p, findings, err := load.Load(path("..", "run", "testdata", "toy"))
+	p, findings, err := load.Load(path("..", "..", "run", "testdata", "toy"))
 	if len(findings) > 0 {
 		err = fmt.Errorf("toy ops: %v", findings)
 	}
