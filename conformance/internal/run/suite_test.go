@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/run"
 	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
@@ -34,7 +38,7 @@ func python(t *testing.T) string {
 func TestMain(m *testing.M) { os.Exit(tooltest.Run(m)) }
 
 // TestConformance runs the suite on this repository's collection with the environment in .venv, or that of
-// OPCAST_TEST_PYTHON. Ginkgo's flags select specs: go test ./conformance/internal/run -ginkgo.label-filter='adaptor:jax'.
+// OPCAST_TEST_PYTHON: in a short run, some specs of it. Ginkgo's flags select specs: go test ./conformance/internal/run -ginkgo.label-filter='adaptor:jax'.
 func TestConformance(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -44,12 +48,17 @@ func TestConformance(t *testing.T) {
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
+	only := ""
+	if testing.Short() {
+		only = sampled(t, project)
+	}
 	summary, err := run.Run(t.Context(), run.Options{
 		Subject: run.Subject{
 			Project: project,
 		},
 		Scope: run.Scope{
 			Spread: true,
+			Only:   only,
 		},
 		Effort: run.Effort{
 			Python: python(t),
@@ -74,4 +83,27 @@ func TestConformance(t *testing.T) {
 	if !summary.OK() {
 		t.Errorf("%s", summary)
 	}
+}
+
+// sampled writes a file with the specs of a short run: all of the bare backend and of definitions, what follows from what is generated,
+// which few ops show, and of each op what kernels give through some of the other callers, in turn.
+func sampled(t *testing.T, project *opdef.Project) (path string) {
+	t.Helper()
+	specs := []string{"* " + calls.BackendName + " *", "* " + calls.DefinitionName + " *"}
+	for _, c := range run.Checks() {
+		if c.Generated {
+			specs = append(specs, "* * "+c.ID)
+		}
+	}
+	callers := append([]string{calls.NativeName, calls.OpCallName}, framework.Names()...)
+	for i, op := range project.Ops {
+		for j := range 3 {
+			specs = append(specs, op.Name+" "+callers[(3*i+j)%len(callers)]+" *")
+		}
+	}
+	path = filepath.Join(t.TempDir(), "only")
+	if err := os.WriteFile(path, []byte(strings.Join(specs, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
