@@ -189,9 +189,12 @@ func (f *faults) calls() []string {
 	return r.Calls
 }
 
-// kills kills the command at so many of its calls.
+// kills kills the command at so many of its calls, in a short run at a third of them.
 func (f *faults) kills(most int) {
 	f.t.Helper()
+	if testing.Short() {
+		most /= 3
+	}
 	calls := f.calls()
 	for _, n := range points(calls, most) {
 		f.fault(fmt.Sprintf("kill at call %d of %d", n, len(calls)), faultinject.Fault{KillAt: n})

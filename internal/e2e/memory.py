@@ -1,6 +1,6 @@
-"""Call ops a million times, rightly and wrongly, and watch the memory of the process.
+"""Call ops many times, rightly and wrongly, and watch the memory of the process.
 
-Usage: memory.py torch|jax. Prints resident memory on the way and fails if it grew by more than 1 MiB.
+Usage: memory.py torch|jax CALLS. Prints resident memory on the way and fails if it grew by more than 1 MiB.
 """
 
 import gc
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-WARM_UP, CALLS, REPORTS = 50_000, 1_000_000, 10
+WARM_UP, REPORTS = 50_000, 10
 ALLOWED = 1 << 20
 
 Step = Callable[[], object]
@@ -119,21 +119,21 @@ def jax_steps() -> "list[tuple[Step, int]]":
 
 def main() -> None:
     """Warm up, then call and compare."""
-    framework = sys.argv[1]
+    framework, calls = sys.argv[1], int(sys.argv[2])
     steps = {"torch": torch_steps, "jax": jax_steps}[framework]()
     sequence = [step for step, count in steps for _ in range(count)]
 
-    def run(calls: int) -> None:
-        for _ in range(calls // len(sequence)):
+    def run(count: int) -> None:
+        for _ in range(count // len(sequence)):
             for step in sequence:
                 step()
 
     run(WARM_UP)
     before, grown = resident(), 0
     for i in range(REPORTS):
-        run(CALLS // REPORTS)
+        run(calls // REPORTS)
         grown = resident() - before
-        done = (i + 1) * (CALLS // REPORTS)
+        done = (i + 1) * (calls // REPORTS)
         print(f"{framework}: {done} calls after the warm-up: {grown / 1024:+.0f} KiB", flush=True)
     if grown > ALLOWED:
         sys.exit(f"{framework}: resident memory grew by {grown} bytes, {ALLOWED} are allowed")
