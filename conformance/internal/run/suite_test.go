@@ -91,7 +91,7 @@ func sampled(t *testing.T, project *opdef.Project) (path string) {
 	t.Helper()
 	specs := []string{"* " + calls.BackendName + " *", "* " + calls.DefinitionName + " *"}
 	for _, c := range run.Checks() {
-		if c.Generated {
+		if c.Generated && c.RunsThrough(calls.BackendName, false) {
 			specs = append(specs, "* * "+c.ID)
 		}
 	}
