@@ -35,6 +35,9 @@ func TestDigitsTraining(t *testing.T) {
 		{"jax in processes", "--framework jax --processes 2 --devices 2 --steps 100 --compare", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name == "jax on devices" {
+				t.Skip("a short run has devices in processes only")
+			}
 			out := digits(t, append([]string{"--train"}, strings.Fields(c.options)...)...)
 			t.Log(out)
 			accuracies := numbers(t, out, `(?m)^(\S+)% of the 360 held-out digits are right$`)
