@@ -73,16 +73,17 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 define RUN_TESTS
 $(GO) build -o build/ccache/ccache ./internal/testkit/ccache
 cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-	OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 GOGC=400 $(GO) test -json -count=1 -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
+	OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 GOGC=400 \
+	$(GO) test -json -count=1 -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 endef
 
 test: SHORT = -short
-test: cuda check ## Run tests of every kind, the long ones with some ops; they need a quarter of an hour.
+test: cuda check ## Run tests of every kind, the long ones with some ops; they need minutes.
 	$(OPCAST) build --python $(VENV) --device cpu
 	$(RUN_TESTS)
 
 test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
-test-all: cuda check build ## Run all tests with all ops; they need an hour.
+test-all: cuda check build ## Run all tests with all ops; they need hours.
 	$(RUN_TESTS)
 
 conformance: build ## Run every op through every adaptor.

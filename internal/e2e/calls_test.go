@@ -9,7 +9,6 @@ import (
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
-	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // call is one call of an op on small arrays.
@@ -48,12 +47,8 @@ func (s sizes) Word(string) (string, bool) { return "", false }
 // calls are one call per op and dtype, as JSON.
 func calls(t *testing.T) string {
 	t.Helper()
-	project, findings, err := load.Load(root(t))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(findings, err)
-	}
 	var list []call
-	for _, op := range project.Ops {
+	for _, op := range project(t).Ops {
 		if !isPlain(op) {
 			continue
 		}

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // elementBudget is the most instructions per element for the kernels of an op that a pattern finds.
@@ -37,11 +35,7 @@ var registerBudget = regexp.MustCompile(`(?m)^// Registers: at most (\d+)\.$`)
 func TestUsageOfCUDAKernels(t *testing.T) {
 	t.Parallel()
 	dir, python := root(t), python(t)
-	project, findings, err := load.Load(dir)
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
-	for _, op := range project.Ops {
+	for _, op := range project(t).Ops {
 		counted := slices.ContainsFunc(instructionsPerElement, func(b elementBudget) bool { return b.op == op.Name })
 		if !counted && testing.Short() {
 			continue

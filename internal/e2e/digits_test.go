@@ -29,13 +29,14 @@ func TestDigitsTraining(t *testing.T) {
 	for _, c := range []struct {
 		name, options string
 		learnt        bool // whether the steps suffice
+		long          bool // left out of short runs: the others show its parts
 	}{
-		{"torch in processes", "--framework torch --processes 2 --compare", true},
-		{"jax on devices", "--framework jax --devices 2 --compare", true},
-		{"jax in processes", "--framework jax --processes 2 --devices 2 --steps 100 --compare", false},
+		{"torch in processes", "--framework torch --processes 2 --compare", true, false},
+		{"jax on devices", "--framework jax --devices 2 --compare", true, true},
+		{"jax in processes", "--framework jax --processes 2 --devices 2 --steps 100 --compare", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && c.name == "jax on devices" {
+			if testing.Short() && c.long {
 				t.Skip("a short run has devices in processes only")
 			}
 			out := digits(t, append([]string{"--train"}, strings.Fields(c.options)...)...)

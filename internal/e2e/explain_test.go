@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 //go:embed explain.py
@@ -16,12 +14,8 @@ var explainScript string
 // The backend explains its ops in the words of the command line, and knows which arguments of a call are copied.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	project, findings, err := load.Load(root(t))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(findings, err)
-	}
 	var want strings.Builder
-	for _, op := range project.Ops {
+	for _, op := range project(t).Ops {
 		text, _ := mustOpcast(t, "explain", "--dir", root(t), op.Name)
 		want.WriteString(text)
 	}

@@ -52,6 +52,7 @@ func smallest(t *testing.T) string {
 	}).Name
 }
 
+// project is the collection of this repository.
 func project(t *testing.T) *opdef.Project {
 	t.Helper()
 	p, diags, err := load.Load(root(t))

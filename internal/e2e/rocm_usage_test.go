@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // rocmSample are ops whose kernels between them use all that device.h has: reductions, shuffles, tensor cores and shared memory.
@@ -18,11 +16,7 @@ func TestUsageOfROCmKernels(t *testing.T) {
 	t.Parallel()
 	needHIP(t)
 	dir, python := root(t), python(t)
-	project, findings, err := load.Load(dir)
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
-	for _, op := range project.Ops {
+	for _, op := range project(t).Ops {
 		if !slices.Contains(rocmSample, op.Name) && testing.Short() {
 			continue
 		}

@@ -6,18 +6,15 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // sampleOf names the ops of this repository whose kernels a test tries, each with its derivatives: those that it asks for, unless all
 // tests run whole.
 func sampleOf(t *testing.T, named ...string) (ops []string) {
 	t.Helper()
-	for _, op := range collection(t).Ops {
+	for _, op := range project(t).Ops {
 		if op.DerivedFrom() == nil && (slices.Contains(named, op.Name) || !testing.Short()) {
-			for _, one := range append([]*opdef.Op{op}, op.Derived()...) {
-				ops = append(ops, one.Name)
-			}
+			ops = append(ops, withDerivatives(op)...)
 		}
 	}
 	return ops
@@ -26,7 +23,7 @@ func sampleOf(t *testing.T, named ...string) (ops []string) {
 // perFamily adds an op of each family that a sample leaves out, one without derivatives where there is one: those have to come along.
 func perFamily(t *testing.T, sample []string) []string {
 	t.Helper()
-	ops, families := collection(t).Ops, map[string]bool{}
+	ops, families := project(t).Ops, map[string]bool{}
 	for _, op := range ops {
 		families[op.Family] = families[op.Family] || slices.Contains(sample, op.Name)
 	}
@@ -34,21 +31,16 @@ func perFamily(t *testing.T, sample []string) []string {
 	for _, op := range ops {
 		if !families[op.Family] && op.DerivedFrom() == nil {
 			families[op.Family] = true
-			sample = append(sample, op.Name)
-			for _, one := range op.Derived() {
-				sample = append(sample, one.Name)
-			}
+			sample = append(sample, withDerivatives(op)...)
 		}
 	}
 	return sample
 }
 
-// collection is that of this repository.
-func collection(t *testing.T) *opdef.Project {
-	t.Helper()
-	project, findings, err := load.Load(root(t))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
+// withDerivatives names an op and those that compute its derivatives, without which its definition is not complete.
+func withDerivatives(op *opdef.Op) (names []string) {
+	for _, one := range append([]*opdef.Op{op}, op.Derived()...) {
+		names = append(names, one.Name)
 	}
-	return project
+	return names
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/opcast/opcast/internal/system/tempdir"
 )
 
-// Pool is the processes of a run: the callers, the oracle, and what checks start beside them.
+// Pool is the processes of a run: the callers, the oracle, and those that checks start.
 type Pool struct {
 	// Callers are in the order of reports. One may be missing, and says why.
 	Callers []*worker.Process
@@ -41,7 +41,7 @@ type Pool struct {
 	// reference starts with the callers.
 	reference *rpc.Worker
 	folder    *tempdir.Folder
-	// beside is what runs beside the checks.
+	// beside is what runs while checks run: Close waits for it.
 	beside sync.WaitGroup
 }
 

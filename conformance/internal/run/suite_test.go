@@ -38,7 +38,8 @@ func python(t *testing.T) string {
 func TestMain(m *testing.M) { os.Exit(tooltest.Run(m)) }
 
 // TestConformance runs the suite on this repository's collection with the environment in .venv, or that of
-// OPCAST_TEST_PYTHON: in a short run, some specs of it. Ginkgo's flags select specs: go test ./conformance/internal/run -ginkgo.label-filter='adaptor:jax'.
+// OPCAST_TEST_PYTHON; a short run has some of the specs. Ginkgo's flags select specs:
+// go test ./conformance/internal/run -ginkgo.label-filter='adaptor:jax'.
 func TestConformance(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -85,13 +86,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// sampled writes a file with the specs of a short run: all of the bare backend and of definitions, what follows from what is generated,
-// which few ops show, and of each op what kernels give through some of the other callers, in turn.
+// sampled writes a file with the specs of a short run: all checks of definitions and of the bare backend; checks of generated code, which
+// Spread tries with few ops; and for each op all checks through three of the other callers, which take turns.
 func sampled(t *testing.T, project *opdef.Project) (path string) {
 	t.Helper()
 	specs := []string{"* " + calls.BackendName + " *", "* " + calls.DefinitionName + " *"}
 	for _, c := range run.Checks() {
-		if c.Generated && c.RunsThrough(calls.BackendName, false) {
+		if c.Generated && c.RunsThrough(calls.BackendName, false) { // some run through functions only, of which there are none
 			specs = append(specs, "* * "+c.ID)
 		}
 	}

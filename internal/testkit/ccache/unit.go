@@ -19,9 +19,8 @@ type unit struct {
 	// preprocess are the options of the preprocessor, which also writes the list of headers; options are those that
 	// still matter for what it prints.
 	preprocess, options []string
-	// maps are the names of folders that stand in the object in the place of the real ones, as options and as pairs.
+	// maps are the options that give folders other names in the object.
 	maps   []string
-	pairs  []string
 	object string
 }
 
@@ -51,9 +50,8 @@ func parse(words []string) (u unit, ok bool) {
 			headers = true
 		case word == "-x":
 			return u, false
-		case strings.HasPrefix(word, "-ffile-prefix-map="):
-			from, to, _ := strings.Cut(strings.TrimPrefix(word, "-ffile-prefix-map="), "=")
-			u.maps, u.pairs = append(u.maps, word), append(u.pairs, `"`+from+`/`, `"`+to+`/`)
+		case strings.HasPrefix(word, prefixMap):
+			u.maps = append(u.maps, word)
 		case strings.HasPrefix(word, "-g") && word != "-g0":
 			debug = true
 			u.options = append(u.options, word)
@@ -66,6 +64,19 @@ func parse(words []string) (u unit, ok bool) {
 		u.preprocess = append(u.preprocess, "-MQ", u.object)
 	}
 	return u, compiles && source != "" && u.object != "" && (!debug || len(u.maps) > 0)
+}
+
+// prefixMap begins the option that gives a folder another name in the object.
+const prefixMap = "-ffile-prefix-map="
+
+// mapped gives folders in a preprocessed text the names that they have in the object.
+func (u unit) mapped() *strings.Replacer {
+	var pairs []string
+	for _, option := range u.maps {
+		from, to, _ := strings.Cut(strings.TrimPrefix(option, prefixMap), "=")
+		pairs = append(pairs, `"`+from+`/`, `"`+to+`/`)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // length is the number of words that an option takes up.
@@ -100,7 +111,7 @@ func (u unit) compile(dir string) error {
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q\n", compiler, u.options)
-	_, _ = strings.NewReplacer(u.pairs...).WriteString(sum, string(text)) // a sum takes all
+	_, _ = u.mapped().WriteString(sum, string(text)) // a sum takes all
 	entry := filepath.Join(dir, fmt.Sprintf("%x.o", sum.Sum(nil)))
 	if err := u.fillOnce(entry, text); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/oracle"
@@ -15,9 +14,8 @@ import (
 	"github.com/opcast/opcast/internal/language/transform"
 )
 
-var tangentCheck = about("tangent", check.GroupValues, check.Judges, func(op *opdef.Op, _ calls.Caller) error {
-	return check.SkipUnless(op.Tangent != nil, "the op names no op of tangents")
-},
+var tangentCheck = about("tangent", check.GroupValues, check.Judges,
+	check.When(func(op *opdef.Op) bool { return op.Tangent != nil }, "the op names no op of tangents"),
 	"the reference of the op of tangents is the derivative of the op's along a direction", CheckTangent)
 
 // CheckTangent compares the reference of the op of tangents with finite differences of the reference of the op, for the

@@ -14,10 +14,8 @@ import (
 
 var listsCheck = check.Check{
 	ID: "list-errors", Group: check.GroupErrors,
-	Doc: "empty lists, lists of unequal lengths and arrays in the place of lists raise the documented errors",
-	Needs: func(op *opdef.Op, _ calls.Caller) error {
-		return check.SkipUnless(op.InstanceOf != nil, "the op has no list of arrays")
-	},
+	Doc:     "empty lists, lists of unequal lengths and arrays in the place of lists raise the documented errors",
+	Needs:   check.When(func(op *opdef.Op) bool { return op.InstanceOf != nil }, "the op has no list of arrays"),
 	Foreign: check.AboutGenerated,
 	Run:     checkLists,
 }

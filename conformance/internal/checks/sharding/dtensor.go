@@ -82,7 +82,7 @@ func overwrites(c *cases.Case, dim string) bool {
 	})
 }
 
-// placements are what the worker tells beside values.
+// placements are what the worker tells of a call apart from its results.
 type placements struct {
 	Placements        [][]string
 	Forward, Backward map[string]int
