@@ -1,6 +1,9 @@
 // A unit of its own: it is compiled again whenever any source changes.
 #include "opcast/build_id.h"
 
+#ifndef OPCAST_COLLECTION
+#error "define OPCAST_COLLECTION as the name of the collection"
+#endif
 #ifndef OPCAST_BUILD_ID
 #define OPCAST_BUILD_ID "dev"
 #endif
@@ -18,3 +21,5 @@ const char* opcast::BuildId() {
   asm volatile("" : : "r"(&sources));  // linkers that leave out what nobody refers to shall keep it
   return OPCAST_BUILD_ID;
 }
+
+const char* opcast::CollectionName() { return OPCAST_COLLECTION; }

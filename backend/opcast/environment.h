@@ -4,15 +4,13 @@
 #include <cctype>
 #include <string>
 
-#ifndef OPCAST_COLLECTION
-#error "define OPCAST_COLLECTION as the name of the collection"
-#endif
+#include "opcast/build_id.h"
 
 namespace opcast {
 
 // "DEMO_KERNEL_ADD" for "KERNEL_add" in the collection demo.
 inline std::string VariableName(const std::string& rest) {
-  std::string name = OPCAST_COLLECTION "_" + rest;
+  std::string name = CollectionName() + ("_" + rest);
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }

@@ -101,7 +101,7 @@ void LogLaunch(const Call& call, const Op& op, const std::string& kernel, const 
     if (log_mode.load(std::memory_order_relaxed) == Log::kOff) return;
   }
   const DLDevice device = {static_cast<DLDeviceType>(launch.device_type), launch.device_id};
-  const std::string line = std::string(OPCAST_COLLECTION ": ") + op.name + "(" +
+  const std::string line = std::string(CollectionName()) + ": " + op.name + "(" +
                            Arguments(call, op) + ") by " + kernel + " on " + DeviceName(device) +
                            "\n";
   // One call, so that the lines of several threads do not mix. Who closed stderr wants no lines.

@@ -12,10 +12,6 @@
 #include "opcast/registry.h"
 #include "opcast/registry_json.h"
 
-#ifndef OPCAST_COLLECTION
-#error "define OPCAST_COLLECTION as the name of the collection"
-#endif
-
 namespace opcast {
 namespace {
 
@@ -154,7 +150,7 @@ void AddMethod(int32_t type, const char* name, const char* doc, TVMFFISafeCallTy
 
 // The index of a type, which is new unless this build registered it from another file.
 int32_t IndexOf(const char* name, bool* is_new) {
-  const std::string key = std::string(OPCAST_COLLECTION ".") + BuildId() + "." + name;
+  const std::string key = std::string(CollectionName()) + "." + BuildId() + "." + name;
   const TVMFFIByteArray bytes{key.data(), key.size()};
   int32_t index = 0;
   *is_new = TVMFFITypeKeyToIndex(&bytes, &index) != 0;

@@ -210,7 +210,7 @@ func write(t *testing.T, path string, content []byte) {
 func kernelSide(name string) bool { return !strings.HasPrefix(name, "ffi") && !callsFFI(name) }
 
 func callsFFI(name string) bool {
-	return name == "ffi_export.cc" || slices.ContainsFunc([]string{"registry", "registered", "op_call", "objects", "build_id"},
+	return name == "ffi_export.cc" || slices.ContainsFunc([]string{"registry", "registered", "op_call", "objects"},
 		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
