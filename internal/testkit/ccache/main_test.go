@@ -134,7 +134,6 @@ func TestCompilerSpeaks(t *testing.T) {
 		"error":   {"int Value() { return nonsense; }\n", nil, 1, "unit.cc:1:22: error:"},
 		"warning": {"static int Unused() { return 1; }\n", nil, 0, "unit.cc:1:12: warning:"},
 		"missing": {"#include \"absent.h\"\n", nil, 1, "unit.cc:1:10: fatal error:"},
-		"pragma":  {"#pragma GCC target(\"sse2\")\nint Value() { return 1; }\n", nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, t.TempDir())
@@ -144,5 +143,33 @@ func TestCompilerSpeaks(t *testing.T) {
 				t.Errorf("exit code %d, %d entries, said %q, want %d and %q", code, p.entries(), said, tt.code, tt.said)
 			}
 		})
+	}
+}
+
+// Code that only a pragma brings in cannot be seen when the text is preprocessed; the cache sees it nevertheless.
+func TestTarget(t *testing.T) {
+	const unit = "#pragma GCC target(\"avx2\")\n#ifdef __AVX2__\n#include \"value.h\"\nint Value() { return VALUE; }\n#endif\n#include \"seen.h\"\n"
+	cache := t.TempDir()
+	first, second := newProject(t, cache), newProject(t, cache)
+	for _, p := range []*project{first, second} {
+		p.write("unit.cc", unit)
+		p.write("value.h", "")
+		p.write("seen.h", "#ifdef __AVX2__\nint Other() { return 1; }\n#endif\n")
+	}
+	for _, s := range []struct {
+		project *project
+		value   string
+		entries int
+	}{{first, "1", 1}, {second, "1", 1}, {first, "2", 2}, {first, "1", 2}, {second, "2", 2}} {
+		want, _, _ := s.project.compile("CCACHE_DISABLE=1", "-DVALUE="+s.value)
+		got, said, code := s.project.compile("", "-DVALUE="+s.value)
+		if code != 0 || said != "" || !bytes.Equal(got, want) || s.project.entries() != s.entries {
+			t.Errorf("VALUE=%s: exit code %d, said %q, the compiler's object: %v, %d entries, want %d",
+				s.value, code, said, bytes.Equal(got, want), s.project.entries(), s.entries)
+		}
+	}
+	first.write("seen.h", "#ifdef __AVX2__\nint Other() { return 2; }\n#endif\n")
+	if _, said, code := first.compile("", "-DVALUE=1"); code != 0 || said != "" || first.entries() != 3 {
+		t.Errorf("an edited header: exit code %d, said %q, %d entries, want 3", code, said, first.entries())
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +21,8 @@ type unit struct {
 	// preprocess are the options of the preprocessor, which also writes the list of headers; options are those that
 	// still matter for what it prints.
 	preprocess, options []string
+	// macros are the options that define macros.
+	macros []string
 	// maps are the options that give folders other names in the object.
 	maps   []string
 	object string
@@ -42,7 +46,7 @@ func parse(words []string) (u unit, ok bool) {
 			u.object = used[n-1]
 			continue
 		case !strings.HasPrefix(word, "-"):
-			if source != "" || filepath.Ext(word) != ".cc" {
+			if source != "" || filepath.Ext(word) != ".cc" && filepath.Ext(word) != ".cpp" {
 				return u, false
 			}
 			source = word
@@ -55,6 +59,8 @@ func parse(words []string) (u unit, ok bool) {
 		case strings.HasPrefix(word, "-g") && word != "-g0":
 			debug = true
 			u.options = append(u.options, word)
+		case strings.HasPrefix(word, "-D"), strings.HasPrefix(word, "-U"):
+			u.macros = append(u.macros, used...)
 		case !ofPreprocessor(word):
 			u.options = append(u.options, used...)
 		}
@@ -89,21 +95,19 @@ func length(option string) int {
 
 // ofPreprocessor reports whether an option has done all it can when the text is preprocessed.
 func ofPreprocessor(option string) bool {
-	return slices.ContainsFunc([]string{"-I", "-D", "-U", "-isystem", "-include", "-fmacro-prefix-map="},
+	return slices.ContainsFunc([]string{"-I", "-isystem", "-include", "-fmacro-prefix-map="},
 		func(prefix string) bool { return strings.HasPrefix(option, prefix) })
 }
 
-// target is the pragma that defines macros while a text is compiled: not all of it can be seen when it is preprocessed.
+// target is the pragma that defines macros while a text is compiled: not all of that can be seen when it is preprocessed. Such a text is
+// compiled as it stands, and is the same one if all files that it comes from are the same.
 const target = "#pragma GCC target"
-
-// errUncached says that this unit is not for the cache.
-var errUncached = errors.New("not for the cache")
 
 // compile makes the object, of the cache's copy if there is one.
 func (u unit) compile(dir string) error {
 	text, err := silently(exec.Command(u.compiler, u.preprocess...))
-	if err != nil || bytes.Contains(text, []byte(target)) {
-		return errors.Join(errUncached, err)
+	if err != nil {
+		return err
 	}
 	compiler, err := identity(u.compiler)
 	if err != nil {
@@ -112,6 +116,13 @@ func (u unit) compile(dir string) error {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%q %q\n", compiler, u.options)
 	_, _ = u.mapped().WriteString(sum, string(text)) // a sum takes all
+	if bytes.Contains(text, []byte(target)) {
+		fmt.Fprintf(sum, "%q\n", u.macros)
+		if err := addFiles(sum, text); err != nil {
+			return err
+		}
+		text = nil
+	}
 	entry := filepath.Join(dir, fmt.Sprintf("%x.o", sum.Sum(nil)))
 	if err := u.fillOnce(entry, text); err != nil {
 		return err
@@ -121,6 +132,27 @@ func (u unit) compile(dir string) error {
 		return err
 	}
 	return os.WriteFile(u.object, object, 0o644)
+}
+
+// lineOf is how a preprocessed text says of which file the lines below are.
+var lineOf = regexp.MustCompile(`(?m)^# \d+ "([^"<]+)"`)
+
+// addFiles adds all files that a preprocessed text comes from to a sum.
+func addFiles(sum io.Writer, text []byte) error {
+	seen := map[string]bool{}
+	for _, match := range lineOf.FindAllSubmatch(text, -1) {
+		path := string(match[1])
+		if info, err := os.Stat(path); seen[path] || err == nil && info.IsDir() { // the first line names the folder
+			continue
+		}
+		seen[path] = true
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%d\n%s", len(content), content)
+	}
+	return nil
 }
 
 // fillOnce sees to it that an entry exists. Of several processes that want it, one compiles and the others wait: tests begin with the
@@ -147,7 +179,7 @@ func (u unit) fillOnce(entry string, text []byte) error {
 	return u.fill(entry, text)
 }
 
-// fill compiles a preprocessed text into an entry of the cache, which appears in one step.
+// fill compiles a preprocessed text, or the source if there is none, into an entry of the cache, which appears in one step.
 func (u unit) fill(entry string, text []byte) error {
 	temp, err := os.MkdirTemp(filepath.Dir(entry), ".new-*")
 	if err != nil {
@@ -155,7 +187,11 @@ func (u unit) fill(entry string, text []byte) error {
 	}
 	defer os.RemoveAll(temp)
 	object := filepath.Join(temp, "object")
-	cmd := exec.Command(u.compiler, slices.Concat(u.options, u.maps, []string{"-x", "c++-cpp-output", "-c", "-", "-o", object})...)
+	words := slices.Concat(u.options, u.maps, []string{"-x", "c++-cpp-output", "-c", "-", "-o", object})
+	if text == nil {
+		words = slices.Concat(u.preprocess[1:], []string{"-c", "-o", object}) // all but -E
+	}
+	cmd := exec.Command(u.compiler, words...)
 	cmd.Stdin = bytes.NewReader(text)
 	if _, err := silently(cmd); err != nil {
 		return err
