@@ -21,9 +21,7 @@ func PoisonedOutputs(c *cases.Case, saved bool) ([]*Tensor, error) {
 
 // filled fills the memory of an array.
 func filled(a *ndarray.Array, fill byte) *ndarray.Array {
-	for i := range a.Data {
-		a.Data[i] = fill
-	}
+	ndarray.Fill(a.Data, fill)
 	return a
 }
 

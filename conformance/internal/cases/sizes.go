@@ -100,6 +100,9 @@ func solveSizes(op *opdef.Op, attrs map[string]any, p Plan) (map[string]int64, e
 			s.free = append(s.free, name)
 		}
 	}
+	if s.exceeds() {
+		return nil, ErrNoSizes
+	}
 	for _, s.allowEmpty = range []bool{false, true} {
 		s.tries = 0
 		if s.next(0) {
@@ -145,6 +148,25 @@ func (s *search) next(i int) bool {
 		}
 	}
 	delete(s.sizes, s.free[i])
+	return false
+}
+
+// exceeds reports whether some argument is too large whatever the free sizes are: else the search would walk through all of them.
+func (s *search) exceeds() bool {
+	c := &Case{Op: s.op, DTypes: s.dtypes, Batch: s.batch, Sizes: s.sizes, Attrs: s.attrs}
+	for _, a := range slices.Concat(s.op.Inputs, s.op.Outputs) {
+		var known []int64
+		for _, d := range a.Type.Dims {
+			if d.Leading() {
+				known = append(known, c.Lead(&a)...)
+			} else if n, err := d.Expr.Eval(c); err == nil {
+				known = append(known, n)
+			}
+		}
+		if Elements(nonZero(known)) > s.largest {
+			return true
+		}
+	}
 	return false
 }
 

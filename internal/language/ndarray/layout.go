@@ -30,9 +30,7 @@ func view(a *Array, strides []int64, offset, elements int64) *Array {
 		DType: a.DType, Shape: slices.Clone(a.Shape), Strides: strides, Offset: offset,
 		Data: make([]byte, elements*size),
 	}
-	for i := range out.Data {
-		out.Data[i] = gap
-	}
+	Fill(out.Data, gap)
 	values, next := a.Bytes(), int64(0)
 	out.Positions(func(at int64) {
 		copy(out.Data[at*size:(at+1)*size], values[next*size:])
@@ -126,9 +124,19 @@ func Guarded(a *Array, guards int64, guard byte) *Array {
 		DType: a.DType, Shape: slices.Clone(a.Shape), Strides: DenseStrides(a.Shape), Offset: guards,
 		Data: make([]byte, (a.Len()+2*guards)*size),
 	}
-	for i := range out.Data {
-		out.Data[i] = guard
-	}
-	copy(out.Data[guards*size:], a.Bytes())
+	Fill(out.Data[:guards*size], guard)
+	end := guards*size + int64(copy(out.Data[guards*size:], a.Bytes()))
+	Fill(out.Data[end:], guard)
 	return out
+}
+
+// Fill sets all bytes of some memory. Copies are many times faster than a loop, and work spaces are large.
+func Fill(data []byte, b byte) {
+	if len(data) == 0 {
+		return
+	}
+	data[0] = b
+	for n := 1; n < len(data); n *= 2 {
+		copy(data[n:], data[:n])
+	}
 }
