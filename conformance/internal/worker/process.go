@@ -58,10 +58,10 @@ type Config struct {
 	Callables map[string]string `json:"callables,omitempty"`
 }
 
-// The deadlines of workers: torch and jax need seconds to import. A plain call computes one small result. What compiles, or
-// makes many calls, gets LongCall times as long.
+// The deadlines of workers. To start, one may have to compile what it calls, as torch.utils.cpp_extension does, on a machine that is
+// busy. A plain call computes one small result. What compiles, or makes many calls, gets LongCall times as long.
 const (
-	StartDeadline = 3 * time.Minute
+	StartDeadline = 10 * time.Minute
 	CallLimit     = 30 * time.Second
 	LongCall      = 4
 	CallDeadline  = LongCall * CallLimit

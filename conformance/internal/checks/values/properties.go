@@ -13,7 +13,7 @@ import (
 
 var propertiesCheck = check.Check{
 	ID: "properties", Group: check.GroupValues, Generated: true,
-	Doc:   "what the author says of results holds, beside the reference",
+	Doc:   "the statements under `properties` in the definition hold for the results",
 	Needs: hasProperties, Foreign: check.Judges, Run: checkProperties,
 }
 
