@@ -31,13 +31,14 @@ func TestDigitsTraining(t *testing.T) {
 		learnt        bool // whether the steps suffice
 		long          bool // left out of short runs: the others show its parts
 	}{
-		{"torch in processes", "--framework torch --processes 2 --compare", true, false},
+		{"torch in processes", "--framework torch --processes 2 --compare", true, true},
 		{"jax on devices", "--framework jax --devices 2 --compare", true, true},
-		{"jax in processes", "--framework jax --processes 2 --devices 2 --steps 100 --compare", false, false},
+		{"torch in processes, briefly", "--framework torch --processes 2 --steps 60 --compare", false, false},
+		{"jax in processes, briefly", "--framework jax --processes 2 --devices 2 --steps 60 --compare", false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.long {
-				t.Skip("a short run has devices in processes only")
+				t.Skip("a short run trains briefly")
 			}
 			out := digits(t, append([]string{"--train"}, strings.Fields(c.options)...)...)
 			t.Log(out)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,16 +34,17 @@ var (
 )
 
 // TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong
-// with those of its ops that are like no other, in any framework.
+// with those of its ops that are like no other, in any framework; in a short run, with three of them.
 func TestInference(t *testing.T) {
 	t.Parallel()
 	dir, interpreter := exampleProject(t, "inference"), borrowed(t)
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
-	words := append([]string{"-C", dir, "test", "--spread", "--python", interpreter, "--report", filepath.Join(dir, "report")}, onlyThere...)
+	ops := []string{"scale_all", "section_sum", "select_rows"}
 	if !testing.Short() {
-		words = append(words, others...)
+		ops = slices.Concat(onlyThere, others)
 	}
-	code, stdout, stderr := opcast(t, words...)
+	words := []string{"-C", dir, "test", "--spread", "--python", interpreter, "--report", filepath.Join(dir, "report")}
+	code, stdout, stderr := opcast(t, append(words, ops...)...)
 	r, err := report.Read(filepath.Join(dir, "report", "report.json"))
 	if err != nil {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, stdout, stderr)
@@ -57,8 +59,8 @@ func TestInference(t *testing.T) {
 		}
 	}
 	for _, adaptor := range []string{"torch", "jax", "numpy", "backend", "native"} {
-		if passed[adaptor] < 100 {
-			t.Errorf("%s: only %d results passed", adaptor, passed[adaptor])
+		if passed[adaptor] < 15*len(ops) {
+			t.Errorf("%s: only %d results of %d ops passed", adaptor, passed[adaptor], len(ops))
 		}
 	}
 	mustOpcast(t, "-C", dir, "run", "merge_states", "--workload", "llama_8b_decode", "--python", interpreter, "--repeat", "1")

@@ -24,7 +24,11 @@ import (
 func TestRandomOps(t *testing.T) {
 	t.Parallel()
 	const most = 20 // in one project
-	ops, err := strconv.Atoi(cmp.Or(os.Getenv("RANDOM_OPS"), "3"))
+	count, in := "3", "numpy torch jax"
+	if testing.Short() {
+		count, in = "2", "numpy torch"
+	}
+	ops, err := strconv.Atoi(cmp.Or(os.Getenv("RANDOM_OPS"), count))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +36,7 @@ func TestRandomOps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	frameworks := strings.Fields(cmp.Or(os.Getenv("RANDOM_OPS_FRAMEWORKS"), "numpy torch jax"))
+	frameworks := strings.Fields(cmp.Or(os.Getenv("RANDOM_OPS_FRAMEWORKS"), in))
 	each := min(most, (ops+len(frameworks)-1)/len(frameworks))
 	tried, blamed, found := 0, 0, 0
 	folders := map[string]string{}

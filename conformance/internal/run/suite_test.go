@@ -86,20 +86,29 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// sampled writes a file with the specs of a short run: all checks of definitions and of the bare backend; checks of generated code, which
-// Spread tries with few ops; and for each op all checks through three of the other callers, which take turns.
+// sampled writes a file with the specs of a short run: all checks of definitions; through the bare backend, all checks of kernels; through
+// every caller, each check of generated code with every third of the ops that Spread chooses; and for every second op all checks
+// through one of the other callers, which take turns.
 func sampled(t *testing.T, project *opdef.Project) (path string) {
 	t.Helper()
-	specs := []string{"* " + calls.BackendName + " *", "* " + calls.DefinitionName + " *"}
-	for _, c := range run.Checks() {
-		if c.Generated && c.RunsThrough(calls.BackendName, false) { // some run through functions only, of which there are none
-			specs = append(specs, "* * "+c.ID)
+	specs := []string{"* " + calls.DefinitionName + " *"}
+	add := func(op, caller, check string) { specs = append(specs, op+" "+caller+" "+check) }
+	callers := append([]string{calls.NativeName, calls.OpCallName}, framework.Names()...)
+	for j, c := range run.Checks() {
+		if !c.Generated && c.RunsThrough(calls.BackendName, false) { // some run through functions only, of which there are none
+			add("*", calls.BackendName, c.ID)
+		}
+		for k, caller := range append(callers, calls.BackendName) {
+			for i, op := range project.Ops {
+				if c.Generated && c.RunsThrough(caller, false) && (i+j+k)%3 == 0 {
+					add(op.Name, caller, c.ID)
+				}
+			}
 		}
 	}
-	callers := append([]string{calls.NativeName, calls.OpCallName}, framework.Names()...)
 	for i, op := range project.Ops {
-		for j := range 3 {
-			specs = append(specs, op.Name+" "+callers[(3*i+j)%len(callers)]+" *")
+		if i%2 == 0 {
+			add(op.Name, callers[i/2%len(callers)], "*")
 		}
 	}
 	path = filepath.Join(t.TempDir(), "only")
