@@ -6,7 +6,7 @@ namespace opcast {
 // A hash of the sources, flags and compilers that made this library.
 const char* BuildId();
 
-// The name of the collection, which no other unit knows: so theirs are the same in all collections.
+// The name of the collection. No other unit's text has it, so a compiler cache shares theirs.
 const char* CollectionName();
 
 }  // namespace opcast

@@ -50,7 +50,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 		"rms_norm", "silu_and_mul", "softmax", "swigluoai_and_mul"))
 	values := valuesOfKernels
 	if testing.Short() { // the scripts have larger arrays and harder numbers
-		values = "* backend value\n* backend attrs\n* backend optional\n* backend zero-size\n"
+		values = "* backend value\n* backend attrs\n* backend optional\n* backend split\n* backend zero-size\n"
 	}
 	dir := testedOnTheEmulator(t, 32, ops, values+memoryOfKernels+surroundingsOfKernels)
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "378") })

@@ -28,13 +28,13 @@ func TestDigitsTraining(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, options string
-		learnt        bool // whether the steps suffice
-		long          bool // left out of short runs: the others show its parts
+		atLeast       float64 // what the steps suffice for, in percent
+		long          bool    // left out of short runs: the others show its parts
 	}{
-		{"torch in processes", "--framework torch --processes 2 --compare", true, true},
-		{"jax on devices", "--framework jax --devices 2 --compare", true, true},
-		{"torch in processes, briefly", "--framework torch --processes 2 --steps 60 --compare", false, false},
-		{"jax in processes, briefly", "--framework jax --processes 2 --devices 2 --steps 60 --compare", false, false},
+		{"torch in processes", "--framework torch --processes 2 --compare", 96, true},
+		{"jax on devices", "--framework jax --devices 2 --compare", 96, true},
+		{"torch in processes, briefly", "--framework torch --processes 2 --steps 60 --compare", 50, false},
+		{"jax in processes, briefly", "--framework jax --processes 2 --devices 2 --steps 60 --compare", 50, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.long {
@@ -49,8 +49,8 @@ func TestDigitsTraining(t *testing.T) {
 				t.Fatalf("%d accuracies and %d differences, want %d and %d", len(accuracies), len(differences), runs, runs-1)
 			}
 			for _, a := range accuracies {
-				if c.learnt && a < 96 {
-					t.Errorf("accuracy %v %%, want at least 96 %%", a)
+				if a < c.atLeast {
+					t.Errorf("accuracy %v %%, want at least %v %%", a, c.atLeast)
 				}
 			}
 			for _, d := range differences {

@@ -125,14 +125,14 @@ func TestWheels(t *testing.T) {
 		t.Errorf("the installed packages print %q", out)
 	}
 	judgeTypes(t, clean)
-	mustOpcast(t, "test", "-C", filepath.Dir(dist), "--installed", "--fast", "--python", clean)
+	test, damages := []string{"test", "-C", filepath.Dir(dist), "--installed", "--python", clean}, "99" // each damage is an import of JAX
+	if testing.Short() {
+		test, damages = append(test, "--fast"), "2"
+	}
+	mustOpcast(t, test...)
 	mustOpcast(t, "matrix", "-C", filepath.Dir(dist), "--wheels", dist, "--python", python(t), "--environment", "numpy oldest")
 	if out := run(t, command(t, t.TempDir(), filepath.Join(filepath.Dir(clean), "opcast"), "--help")); !strings.Contains(out, "opcast [command]") {
 		t.Errorf("the installed command prints %s", out)
-	}
-	damages := "99" // each is an import of JAX
-	if testing.Short() {
-		damages = "2"
 	}
 	for _, framework := range [][]string{{"numpy", "99"}, {"jax", damages}, {"torch", "2"}} {
 		words := append([]string{clean, "-P", filepath.Join(root(t), "internal/e2e/import_errors.py"), "my_kernels"}, framework...)

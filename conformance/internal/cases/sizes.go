@@ -151,7 +151,7 @@ func (s *search) next(i int) bool {
 	return false
 }
 
-// exceeds reports whether some argument is too large whatever the free sizes are: else the search would walk through all of them.
+// exceeds reports whether some argument is too large whatever the free sizes are. Without it, the search would try all of them in vain.
 func (s *search) exceeds() bool {
 	c := &Case{Op: s.op, DTypes: s.dtypes, Batch: s.batch, Sizes: s.sizes, Attrs: s.attrs}
 	for _, a := range slices.Concat(s.op.Inputs, s.op.Outputs) {

@@ -38,6 +38,8 @@ type Python struct {
 	// Formulas evaluates independent formulas, which may import frameworks; nil leaves them to Worker.
 	Formulas *rpc.Worker
 	Cache    map[[sha256.Size]byte][]Expected
+	// cached is how many values the cache has.
+	cached int
 	// hung are the errors of references that gave no answer in time.
 	hung map[*opdef.Op]error
 }
@@ -89,8 +91,23 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 		return nil, err
 	}
 	zeroInvalid(c, out)
-	o.Cache[key] = out
+	o.keep(key, out)
 	return out, nil
+}
+
+// mostCached is how many values are kept at a time, 64 MiB of them. The callers ask for the same ones soon after each other.
+const mostCached = 1 << 23
+
+func (o *Python) keep(key [sha256.Size]byte, answer []Expected) {
+	values := 0
+	for _, one := range answer {
+		values += len(one.Values)
+	}
+	if o.cached += values; o.cached > mostCached {
+		clear(o.Cache)
+		o.cached = values
+	}
+	o.Cache[key] = answer
 }
 
 // readExpected reads an answer; missing names a module that a formula needs and that is not installed.

@@ -9,11 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/run"
 	"github.com/opcast/opcast/internal/build/generated"
-	"github.com/opcast/opcast/internal/language/framework"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
@@ -51,7 +48,10 @@ func TestConformance(t *testing.T) {
 	}
 	only := ""
 	if testing.Short() {
-		only = sampled(t, project)
+		only = filepath.Join(t.TempDir(), "only")
+		if err := os.WriteFile(only, []byte(strings.Join(run.Sampled(project.Ops), "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	summary, err := run.Run(t.Context(), run.Options{
 		Subject: run.Subject{
@@ -84,36 +84,4 @@ func TestConformance(t *testing.T) {
 	if !summary.OK() {
 		t.Errorf("%s", summary)
 	}
-}
-
-// sampled writes a file with the specs of a short run: all checks of definitions; through the bare backend, all checks of kernels; through
-// every caller, each check of generated code with every third of the ops that Spread chooses; and for every second op all checks
-// through one of the other callers, which take turns.
-func sampled(t *testing.T, project *opdef.Project) (path string) {
-	t.Helper()
-	specs := []string{"* " + calls.DefinitionName + " *"}
-	add := func(op, caller, check string) { specs = append(specs, op+" "+caller+" "+check) }
-	callers := append([]string{calls.NativeName, calls.OpCallName}, framework.Names()...)
-	for j, c := range run.Checks() {
-		if !c.Generated && c.RunsThrough(calls.BackendName, false) { // some run through functions only, of which there are none
-			add("*", calls.BackendName, c.ID)
-		}
-		for k, caller := range append(callers, calls.BackendName) {
-			for i, op := range project.Ops {
-				if c.Generated && c.RunsThrough(caller, false) && (i+j+k)%3 == 0 {
-					add(op.Name, caller, c.ID)
-				}
-			}
-		}
-	}
-	for i, op := range project.Ops {
-		if i%2 == 0 {
-			add(op.Name, callers[i/2%len(callers)], "*")
-		}
-	}
-	path = filepath.Join(t.TempDir(), "only")
-	if err := os.WriteFile(path, []byte(strings.Join(specs, "\n")), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }

@@ -59,7 +59,7 @@ type Config struct {
 }
 
 // The deadlines of workers. To start, one may have to compile what it calls, as torch.utils.cpp_extension does, on a machine that is
-// busy. A plain call computes one small result. What compiles, or makes many calls, gets LongCall times as long.
+// busy; one that a check starts has the time of the check. A plain call computes one small result. What compiles, or makes many calls, gets LongCall times as long.
 const (
 	StartDeadline = 10 * time.Minute
 	CallLimit     = 30 * time.Second

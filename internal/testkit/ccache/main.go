@@ -2,9 +2,9 @@
 // runtime: `ccache c++ ... -c x.cc -o x.o` compiles every text once.
 //
 // An object is made of the preprocessed text, the compiler and the options that the key of the cache is a digest of, and of
-// nothing else: no object can be stale, but for a header that is included only behind a pragma that defines macros. Whatever
-// is not the plain compilation of one unit, or does not succeed in silence, is left to the compiler itself. As with the real
-// ccache, $CCACHE_DIR is the cache's folder, and $CCACHE_DISABLE turns the cache off.
+// nothing else: no object can be stale. One exception: nobody notices an edit of a header that is included only behind a
+// pragma that defines macros. Whatever is not the plain compilation of one unit, or does not succeed in silence, is left to
+// the compiler itself. As with the real ccache, $CCACHE_DIR is the cache's folder, and $CCACHE_DISABLE turns the cache off.
 package main
 
 import (

@@ -21,7 +21,7 @@ type unit struct {
 	// preprocess are the options of the preprocessor, which also writes the list of headers; options are those that
 	// still matter for what it prints.
 	preprocess, options []string
-	// macros are the options that define macros.
+	// macros are the options that define or undefine macros.
 	macros []string
 	// maps are the options that give folders other names in the object.
 	maps   []string

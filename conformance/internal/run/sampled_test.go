@@ -1,0 +1,74 @@
+package run
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/worker"
+	"github.com/opcast/opcast/internal/language/framework"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+// Sampled are the lines of Scope.Only for a short run: every check through every caller, with some of the ops to which it applies.
+func Sampled(ops []*opdef.Op) (lines []string) {
+	spread := newSpread(ops)
+	callers := append([]string{calls.DefinitionName, calls.BackendName, calls.NativeName, calls.OpCallName}, framework.Names()...)
+	for j, c := range Checks() {
+		for k, name := range callers {
+			if !c.RunsThrough(name, false) {
+				continue
+			}
+			chosen, step := spread.sample(&worker.Process{CallerName: name}, &c)
+			if step == 1 {
+				lines = append(lines, "* "+name+" "+c.ID)
+				continue
+			}
+			for i := (j + k) % min(step, len(chosen)); i < len(chosen); i += step {
+				lines = append(lines, chosen[i].Name+" "+name+" "+c.ID)
+			}
+		}
+	}
+	return lines
+}
+
+// sample are ops for a check, of which every so many suffice. What kernels do is tried with all of them through the bare backend: the
+// other callers add what is theirs. Some checks apply only to callers that have told what they can do: they get ops with all traits.
+func (s *spread) sample(caller calls.Caller, c *check.Check) (ops []*opdef.Op, step int) {
+	applies := slices.DeleteFunc(slices.Clone(s.ops), func(op *opdef.Op) bool { return c.Needs != nil && c.Needs(op, caller) != nil })
+	bare := caller.Name() == calls.BackendName
+	switch {
+	case caller.Name() == calls.DefinitionName, bare && !c.Generated:
+		return nil, 1
+	case len(applies) == 0:
+		anyone := *c
+		anyone.Needs = nil
+		return s.choose(caller, &anyone), 3
+	case c.Generated && !bare:
+		return s.choose(caller, c), 3
+	case bare:
+		return applies, 3
+	}
+	return applies, 14
+}
+
+// A short run has each check with at least one op, through each caller that can run it with one.
+func TestSampled(t *testing.T) {
+	ops := example(t)
+	lines := Sampled(ops)
+	for _, c := range Checks() {
+		for _, name := range append([]string{calls.BackendName, calls.NativeName, calls.OpCallName}, framework.Names()...) {
+			caller := &worker.Process{CallerName: name}
+			runs := c.RunsThrough(name, false) && slices.ContainsFunc(ops, func(op *opdef.Op) bool { return c.Needs == nil || c.Needs(op, caller) == nil })
+			if runs && !slices.ContainsFunc(lines, func(line string) bool {
+				op, rest, _ := strings.Cut(line, " ")
+				i := slices.IndexFunc(ops, func(o *opdef.Op) bool { return o.Name == op })
+				return rest == name+" "+c.ID && (op == "*" || c.Needs == nil || c.Needs(ops[i], caller) == nil)
+			}) {
+				t.Errorf("%s through %s runs with no op", c.ID, name)
+			}
+		}
+	}
+}
