@@ -125,7 +125,7 @@ func TestWheels(t *testing.T) {
 		t.Errorf("the installed packages print %q", out)
 	}
 	judgeTypes(t, clean)
-	test, damages := []string{"test", "-C", filepath.Dir(dist), "--installed", "--python", clean}, "99" // each damage is an import of JAX
+	test, damages := []string{"test", "-C", filepath.Dir(dist), "--installed", "--python", clean}, "99" // each damage is an import
 	if testing.Short() {
 		test, damages = append(test, "--fast"), "2"
 	}

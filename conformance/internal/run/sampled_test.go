@@ -45,13 +45,13 @@ func (s *spread) sample(caller calls.Caller, c *check.Check) (ops []*opdef.Op, s
 	case len(applies) == 0:
 		anyone := *c
 		anyone.Needs = nil
-		return s.choose(caller, &anyone), 3
+		return s.choose(caller, &anyone), 5
 	case c.Generated && !bare:
-		return s.choose(caller, c), 3
+		return s.choose(caller, c), 5
 	case bare:
-		return applies, 3
+		return applies, 5
 	}
-	return applies, 14
+	return applies, 20
 }
 
 // A short run has each check with at least one op, through each caller that can run it with one.
