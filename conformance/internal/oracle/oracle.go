@@ -95,21 +95,6 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 	return out, nil
 }
 
-// mostCached is how many values are kept at a time, 64 MiB of them. The callers ask for the same ones soon after each other.
-const mostCached = 1 << 23
-
-func (o *Python) keep(key [sha256.Size]byte, answer []Expected) {
-	values := 0
-	for _, one := range answer {
-		values += len(one.Values)
-	}
-	if o.cached += values; o.cached > mostCached {
-		clear(o.Cache)
-		o.cached = values
-	}
-	o.Cache[key] = answer
-}
-
 // readExpected reads an answer; missing names a module that a formula needs and that is not installed.
 func readExpected(m rpc.Message) (out []Expected, missing string, err error) {
 	var answer struct {
@@ -262,16 +247,6 @@ func AttrValue(c *cases.Case, i int) any {
 		return string(d)
 	}
 	return v
-}
-
-// CacheKey identifies a request; the lengths of its blobs are in its text.
-func CacheKey(request any, blobs [][]byte) [sha256.Size]byte {
-	h := sha256.New()
-	_ = json.NewEncoder(h).Encode(request) // made of marshallable parts, and a hash takes everything
-	for _, b := range blobs {
-		h.Write(b)
-	}
-	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // IndependentOracle is an oracle that also evaluates the author's independent formula.
