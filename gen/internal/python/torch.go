@@ -39,7 +39,11 @@ func plainAttr(a *opdef.Attr) layout.Boolean {
 		right = layout.Test("type(" + a.Name + ") is " + a.Type)
 	}
 	if a.MayBeNone() || a.Type == "dtype" && a.HasDefault {
-		return layout.AnyOf([]layout.Boolean{layout.Test(a.Name + " is None"), right})
+		absent := a.Name + " is None"
+		if a.Len != 0 {
+			absent = fmt.Sprintf("(%s := %s) is None", fastInts(a.Name), a.Name) // the call passes that variable
+		}
+		return layout.AnyOf([]layout.Boolean{layout.Test(absent), right})
 	}
 	return right
 }
