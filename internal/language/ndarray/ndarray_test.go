@@ -194,6 +194,16 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
+func TestFill(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 3, 7, 64, 1000} {
+		data := make([]byte, n+1)
+		ndarray.Fill(data[:n], 0xa5)
+		if want := append(bytes.Repeat([]byte{0xa5}, n), 0); !bytes.Equal(data, want) {
+			t.Errorf("%d bytes: %x", n, data)
+		}
+	}
+}
+
 func TestWriteSafetensors(t *testing.T) {
 	var out bytes.Buffer
 	x := ndarray.FromFloats(lookup(t, "f8e4m3fn"), []int64{2}, []float64{1, -1})
