@@ -34,7 +34,7 @@ func TestDigitsTraining(t *testing.T) {
 		{"torch in processes", "--framework torch --processes 2 --compare", 96, true},
 		{"jax on devices", "--framework jax --devices 2 --compare", 96, true},
 		{"torch in processes, briefly", "--framework torch --processes 2 --steps 60 --compare", 50, false},
-		{"jax in processes, briefly", "--framework jax --processes 2 --devices 2 --steps 60 --compare", 50, false},
+		{"jax in processes, briefly", "--framework jax --processes 2 --devices 2 --steps 100 --compare", 50, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.long {

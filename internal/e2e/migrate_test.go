@@ -103,7 +103,11 @@ func TestDraftsCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(project, "opcast.toml"), append([]byte("adaptors = [\"numpy\"]\n"), manifest...))
-	mustOpcast(t, "-C", project, "build", "--python", interpreter)
+	build := []string{"-C", project, "build", "--python", interpreter}
+	if !testing.Short() {
+		build = append(build, "--native") // which compiles the runtime for this test alone
+	}
+	mustOpcast(t, build...)
 	const calls = `
 import numpy as np, pointers_numpy as ops
 x, w = np.arange(6, dtype="f4").reshape(2, 3), np.array([1, 10, 100], "f4")

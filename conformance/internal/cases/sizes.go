@@ -154,17 +154,22 @@ func (s *search) next(i int) bool {
 // exceeds reports whether some argument is too large whatever the free sizes are. Without it, the search would try all of them in vain.
 func (s *search) exceeds() bool {
 	c := &Case{Op: s.op, DTypes: s.dtypes, Batch: s.batch, Sizes: s.sizes, Attrs: s.attrs}
-	for _, a := range slices.Concat(s.op.Inputs, s.op.Outputs) {
+	tooLarge := func(a *opdef.Arg) bool {
 		var known []int64
 		for _, d := range a.Type.Dims {
 			if d.Leading() {
-				known = append(known, c.Lead(&a)...)
+				known = append(known, c.Lead(a)...)
 			} else if n, err := d.Expr.Eval(c); err == nil {
 				known = append(known, n)
 			}
 		}
-		if Elements(nonZero(known)) > s.largest {
-			return true
+		return Elements(nonZero(known)) > s.largest
+	}
+	for _, args := range [][]opdef.Arg{s.op.Inputs, s.op.Outputs} {
+		for i := range args {
+			if tooLarge(&args[i]) {
+				return true
+			}
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func Sampled(ops []*opdef.Op) (lines []string) {
 // sample are ops for a check, of which every so many suffice. What kernels do is tried with all of them through the bare backend: the
 // other callers add what is theirs. Some checks apply only to callers that have told what they can do: they get ops with all traits.
 func (s *spread) sample(caller calls.Caller, c *check.Check) (ops []*opdef.Op, step int) {
-	applies := slices.DeleteFunc(slices.Clone(s.ops), func(op *opdef.Op) bool { return c.Needs != nil && c.Needs(op, caller) != nil })
+	applies := slices.DeleteFunc(slices.Clone(s.ops), func(op *opdef.Op) bool { return !suits(c, op, caller) })
 	bare := caller.Name() == calls.BackendName
 	switch {
 	case caller.Name() == calls.DefinitionName, bare && !c.Generated:
@@ -54,19 +55,22 @@ func (s *spread) sample(caller calls.Caller, c *check.Check) (ops []*opdef.Op, s
 	return applies, 20
 }
 
-// A short run has each check with at least one op, through each caller that can run it with one.
+// A short run has each check through each caller with an op that suits both, where there is one.
 func TestSampled(t *testing.T) {
-	ops := example(t)
-	lines := Sampled(ops)
+	ops := map[string]*opdef.Op{}
+	for _, op := range example(t) {
+		ops[op.Name] = op
+	}
+	chosen := map[string][]string{} // by "caller check"
+	for _, line := range Sampled(slices.Collect(maps.Values(ops))) {
+		op, rest, _ := strings.Cut(line, " ")
+		chosen[rest] = append(chosen[rest], op)
+	}
 	for _, c := range Checks() {
 		for _, name := range append([]string{calls.BackendName, calls.NativeName, calls.OpCallName}, framework.Names()...) {
-			caller := &worker.Process{CallerName: name}
-			runs := c.RunsThrough(name, false) && slices.ContainsFunc(ops, func(op *opdef.Op) bool { return c.Needs == nil || c.Needs(op, caller) == nil })
-			if runs && !slices.ContainsFunc(lines, func(line string) bool {
-				op, rest, _ := strings.Cut(line, " ")
-				i := slices.IndexFunc(ops, func(o *opdef.Op) bool { return o.Name == op })
-				return rest == name+" "+c.ID && (op == "*" || c.Needs == nil || c.Needs(ops[i], caller) == nil)
-			}) {
+			right := func(op string) bool { return op == "*" || suits(&c, ops[op], &worker.Process{CallerName: name}) }
+			possible := c.RunsThrough(name, false) && slices.ContainsFunc(slices.Collect(maps.Keys(ops)), right)
+			if possible && !slices.ContainsFunc(chosen[name+" "+c.ID], right) {
 				t.Errorf("%s through %s runs with no op", c.ID, name)
 			}
 		}

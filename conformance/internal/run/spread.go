@@ -46,7 +46,7 @@ func (s *spread) choose(caller calls.Caller, c *check.Check) []*opdef.Op {
 	missing := map[*opdef.Op][]string{}
 	var left, out []*opdef.Op
 	for _, op := range s.ops {
-		if c.Needs == nil || c.Needs(op, caller) == nil {
+		if suits(c, op, caller) {
 			left, missing[op] = append(left, op), traits.Of(op)
 		}
 	}
@@ -63,4 +63,9 @@ func (s *spread) choose(caller calls.Caller, c *check.Check) []*opdef.Op {
 		}
 	}
 	return out
+}
+
+// suits reports whether a check has something to do with an op through a caller.
+func suits(c *check.Check, op *opdef.Op, caller calls.Caller) bool {
+	return c.Needs == nil || c.Needs(op, caller) == nil
 }

@@ -58,8 +58,9 @@ type Config struct {
 	Callables map[string]string `json:"callables,omitempty"`
 }
 
-// The deadlines of workers. To start, one may have to compile what it calls, as torch.utils.cpp_extension does, on a machine that is
-// busy; one that a check starts has the time of the check. A plain call computes one small result. What compiles, or makes many calls, gets LongCall times as long.
+// The deadlines of workers. One that starts may have to compile what it calls, as torch.utils.cpp_extension does, on a busy
+// machine; where a check starts it, that check's own deadline comes first. A plain call computes one small result. What
+// compiles, or makes many calls, gets LongCall times as long.
 const (
 	StartDeadline = 10 * time.Minute
 	CallLimit     = 30 * time.Second

@@ -48,7 +48,7 @@ func (m *measurement) importOf(ctx context.Context, what, after, name string) er
 	fmt.Fprintf(m.Progress, "importing %s\n", name)
 	figure, text := "import/"+what+"/time", "import of "+name+" beyond "+after
 	var samples []float64
-	for i := range max(m.Repeat, 1) + 1 { // the first one may compile and read from the disk
+	for i := range m.Repeat + 3 { // each needs a moment; the first one may compile and read from the disk
 		run := exec.CommandContext(ctx, m.Python, "-c", importTime, after, name)
 		folders := strings.Join(m.Project.ImportFolders(m.Project.Manifest.Adaptors...), string(os.PathListSeparator))
 		run.Env, run.Dir = append(slices.Clone(m.Environ), "PYTHONPATH="+folders), m.Project.Dir

@@ -142,7 +142,7 @@ func addFiles(sum io.Writer, text []byte) error {
 	seen := map[string]bool{}
 	for _, match := range lineOf.FindAllSubmatch(text, -1) {
 		path := string(match[1])
-		if info, err := os.Stat(path); seen[path] || err == nil && info.IsDir() { // the first line names the folder
+		if seen[path] || strings.HasSuffix(path, "/") { // with -g, the first line names the folder
 			continue
 		}
 		seen[path] = true
