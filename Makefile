@@ -73,7 +73,7 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 define RUN_TESTS
 $(GO) build -o build/ccache/ccache ./internal/testkit/ccache
 cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
-	OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 \
+	OPCAST_CACHE_DIR="$(CURDIR)/build/cache" OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 \
 	$(GO) test -json -count=1 -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 endef
 

@@ -31,7 +31,7 @@ func TestEndToEnd(t *testing.T) {
 			env.Setenv("PYTHON", python)
 			env.Setenv("REPO", repo)
 			// The compiler, and what it has compiled already.
-			for _, key := range []string{"CXX", "CCACHE_DIR"} {
+			for _, key := range []string{"CXX", "CCACHE_DIR", "OPCAST_CACHE_DIR"} {
 				env.Setenv(key, os.Getenv(key))
 			}
 			// ninja lies beside the interpreter.

@@ -19,6 +19,7 @@ import (
 	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/system/cache"
 	"github.com/opcast/opcast/internal/system/elfcheck"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
@@ -42,6 +43,8 @@ type Options struct {
 	Debug, Verbose bool
 	// Unlinked keeps the packages out of the environment.
 	Unlinked bool
+	// Objects has the objects of other builds, and of earlier ones.
+	Objects cache.Cache
 	// Lock is that of the project's folder, which whatever the build starts holds, too.
 	Lock   *Lock
 	Getenv func(string) string

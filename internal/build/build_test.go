@@ -29,14 +29,14 @@ type demo struct {
 var demoFiles = map[string]string{
 	"opcast.toml":              "name = \"demo\"\n",
 	"backend/gen/scale.gen.h":  "#pragma once\nnamespace demo_ops { int Scale(int); }\n",
-	"backend/gen/scale.gen.cc": "#include <ffi.h>\n#include \"scale.gen.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) int __tvm_ffi_scale(int x) { return demo_ops::Scale(x) + TVMFFIHost() + COLLECTION[0]; }\n",
+	"backend/gen/scale.gen.cc": "#include <ffi.h>\n#include \"scale.gen.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) int __tvm_ffi_scale(int x) { return demo_ops::Scale(x) + TVMFFIHost(); }\n",
 	"csrc/factor.h":            "#pragma once\ninline int Factor() { return 2; }\n",
 	"csrc/scale.cc":            "#include \"factor.h\"\n#include \"opcast/kernel.h\"\n#include \"scale.gen.h\"\nint demo_ops::Scale(int x) { return x * Factor() + opcast::One(); }\n",
 	"csrc/other.cc":            "#include \"opcast/kernel.h\"\nint Other() { return opcast::One(); }\n",
 }
 
 var demoRuntime = fstest.MapFS{
-	"opcast/kernel.h":    {Data: []byte("#pragma once\n#define COLLECTION OPCAST_COLLECTION\nnamespace opcast { int One(); }\n")},
+	"opcast/kernel.h":    {Data: []byte("#pragma once\nnamespace opcast { int One(); }\n")},
 	"opcast/parallel.cc": {Data: []byte("#include \"opcast/kernel.h\"\nint opcast::One() { return 1; }\n")},
 }
 

@@ -48,6 +48,7 @@ func (j *job) run(ctx context.Context) (diag.List, error) {
 	if err != nil || len(units)+len(libraries) == 0 {
 		return nil, err
 	}
+	defer j.o.Objects.Trim()
 	began, err := j.begin(units, libraries)
 	if err != nil {
 		return nil, err
@@ -71,6 +72,11 @@ func (j *job) outdated() (units []unit, libraries []library, err error) {
 		fresh, err := j.records.fresh(u.object, u.key, j.look)
 		if err != nil {
 			return nil, nil, err
+		}
+		if !fresh {
+			if fresh, err = j.restore(u); err != nil {
+				return nil, nil, err
+			}
 		}
 		if !fresh {
 			stale[u.source] = true
@@ -206,7 +212,7 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 		if errors.Is(err, fs.ErrNotExist) {
 			// Gone, or ninja has shortened a path with ".." in it beyond a link. No file has this digest: it is compiled
 			// again by the next build.
-			r.Reads[name] = "unknown"
+			r.Reads[name] = unknown
 			continue
 		}
 		if err != nil || !when.Before(began) {
@@ -229,8 +235,14 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 	if r.SHA256, err = tree.FileDigest(tree.Local(j.o.Project.Dir, made)); err != nil {
 		return fmt.Errorf("read object: %w", err)
 	}
-	return j.keep(made, u.object, r)
+	if err := j.keep(made, u.object, r); err != nil {
+		return err
+	}
+	return j.remember(u, r)
 }
+
+// unknown stands for the digest of a file that nobody could read.
+const unknown = "unknown"
 
 // keep moves a file from the folder of work to its place.
 func (j *job) keep(made, place string, r record) error {

@@ -114,7 +114,6 @@ func (in inputs) cppFlags() []string {
 	} else {
 		flags = append(flags, "-O3", "-g0")
 	}
-	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`)
 	if in.narrowest != "" {
 		flags = append(flags, "-DOPCAST_NARROWEST="+in.narrowest)
 	}
@@ -143,7 +142,7 @@ func (in inputs) nvccFlags() []string {
 		flags = append(flags, "-O3")
 	}
 	flags = append(flags, compiler.HostWords(baseFlags)...)
-	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_CUDA=1")
+	flags = append(flags, "-DOPCAST_CUDA=1")
 	for _, f := range in.projectFlags() {
 		// To nvcc a comma separates two macros or two folders.
 		flags = append(flags, f[0]+strings.ReplaceAll(f[1], ",", `\,`))
@@ -192,7 +191,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	case in.usesFFI(source):
 		parts = append(parts, "$ffi")
 	case path.Base(source) == "build_id.cc":
-		parts = append(parts, `-DOPCAST_BUILD_ID='"$build_id"' -DOPCAST_SOURCES='"$sources"'`)
+		parts = append(parts, `-DOPCAST_COLLECTION='"`+manifest.Name+`"' -DOPCAST_BUILD_ID='"$build_id"' -DOPCAST_SOURCES='"$sources"'`)
 	}
 	for _, name := range in.features[source] {
 		parts = append(parts, "$"+featureVar(name))

@@ -33,7 +33,7 @@ func (in inputs) hipFlags() []string {
 	for _, arch := range in.hip.Archs {
 		flags = append(flags, "--offload-arch="+arch)
 	}
-	flags = append(flags, `-DOPCAST_COLLECTION="`+in.project.Manifest.Name+`"`, "-DOPCAST_ROCM=1", fmt.Sprint("-DOPCAST_ROCM_WARP=", compiler.Wave(in.hip.Archs)))
+	flags = append(flags, "-DOPCAST_ROCM=1", fmt.Sprint("-DOPCAST_ROCM_WARP=", compiler.Wave(in.hip.Archs)))
 	for _, f := range in.projectFlags() {
 		flags = append(flags, f[0]+f[1])
 	}

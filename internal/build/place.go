@@ -88,6 +88,16 @@ func newLook(in inputs) (*look, error) {
 	return l, err
 }
 
+// same says whether a compiler would read now what it read for a record.
+func (l *look) same(made record) (bool, error) {
+	for name, want := range made.Reads {
+		if digest, err := l.Of(l.place.file(name)); err != nil || digest != want {
+			return false, err
+		}
+	}
+	return slices.Equal(made.Namesakes, l.namesakes(made)), nil
+}
+
 // namesakes are the headers of the project that could take the place of what was compiled: they have the name of one that was
 // read, or that a file asks for, and were not read.
 func (l *look) namesakes(r record) (names []string) {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/tree"
@@ -64,12 +63,7 @@ func (r records) fresh(file, key string, look *look) (bool, error) {
 	if digest, err := look.Of(tree.Local(look.place.project, file)); err != nil || digest != made.SHA256 {
 		return false, err
 	}
-	for name, want := range made.Reads {
-		if digest, err := look.Of(look.place.file(name)); err != nil || digest != want {
-			return false, err
-		}
-	}
-	return slices.Equal(made.Namesakes, look.namesakes(made)), nil
+	return look.same(made)
 }
 
 // ErrOtherSources means that a library was made from other sources than those of the project.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -57,7 +58,7 @@ func TestBuildForCUDA(t *testing.T) {
 // rebuilds edits what only some units read.
 func rebuilds(t *testing.T, dir, python string) {
 	t.Helper()
-	edit(t, filepath.Join(dir, "csrc/factor.h"), "1.0f", "2.0f")
+	edit(t, filepath.Join(dir, "csrc/factor.h"), "#pragma once", "#pragma once  // in "+dir) // which no other test has compiled
 	_, stderr := mustOpcast(t, "build", "-C", dir, "--python", python)
 	for unit, want := range map[string]bool{"csrc/cuda/scale.cu": true, "csrc/cpu/scale.cc": true, "opcast/registry.cc": false} {
 		if strings.Contains(stderr, unit) != want {
@@ -181,28 +182,55 @@ func hideNVCC(t *testing.T) {
 	t.Setenv("NVCC", "")
 }
 
-// The second of two builds in one folder waits for the first and says so.
+// Of two builds in one folder, the second waits for the first and says so. Until then, the first does not compile the kernel.
 func TestBuildsWaitForEachOther(t *testing.T) {
 	dir, python := demoProject(t), borrowed(t)
-	t.Setenv("CCACHE_DISABLE", "1") // there must be something to wait for
-	type result struct {
-		code           int
-		stdout, stderr string
+	said, wrapper := filepath.Join(dir, "said"), filepath.Join(dir, "cxx")
+	write(t, wrapper, fmt.Appendf(nil, `#!/bin/sh
+n=0
+case "$*" in *csrc*) while [ ! -e %s ] && [ $n -lt 6000 ]; do n=$((n + 1)); sleep 0.05; done ;; esac
+exec %s "$@"
+`, said, strings.Join(cxxWords(t), " ")))
+	if err := os.Chmod(wrapper, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	results := make(chan result, 2)
+	t.Setenv("CXX", wrapper)
+	type result struct {
+		stdout string
+		log    waitingLog
+		err    error
+	}
+	results := make(chan *result, 2)
 	for range 2 {
 		go func() {
-			var r result
-			r.code, r.stdout, r.stderr = opcast(t, "build", "-C", dir, "--device", "cpu", "--python", python)
+			r := &result{log: waitingLog{said: func() { write(t, said, nil) }}}
+			cmd := command(t, "", tooltest.Path(t), "build", "-C", dir, "--device", "cpu", "--python", python)
+			cmd.Stderr = &r.log
+			out, err := cmd.Output()
+			r.stdout, r.err = string(out), err
 			results <- r
 		}()
 	}
 	first, second := <-results, <-results
-	if first.code != 0 || second.code != 0 || first.stdout != second.stdout {
-		t.Errorf("builds ended with %+v and %+v", first, second)
+	if first.err != nil || second.err != nil || first.stdout != second.stdout {
+		t.Errorf("builds ended with %v %q and %v %q", first.err, first.stdout, second.err, second.stdout)
 	}
-	if !strings.Contains(first.stderr, "compile ") || strings.Contains(second.stderr, "compile ") ||
-		!strings.Contains(second.stderr, "waiting for another opcast build in "+dir) {
-		t.Errorf("first:\n%s\nsecond:\n%s", first.stderr, second.stderr)
+	if a, b := first.log.text.String(), second.log.text.String(); !strings.Contains(a, "compile csrc/") || strings.Contains(b, "compile ") ||
+		!strings.Contains(b, "waiting for another opcast build in "+dir) {
+		t.Errorf("first:\n%s\nsecond:\n%s", a, b)
 	}
+}
+
+// waitingLog is what a build says. When it says that it waits, a function is called.
+type waitingLog struct {
+	text strings.Builder
+	said func()
+}
+
+func (w *waitingLog) Write(p []byte) (int, error) {
+	w.text.Write(p)
+	if strings.Contains(w.text.String(), "waiting for another") {
+		w.said()
+	}
+	return len(p), nil
 }

@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +28,9 @@ func quickCompiler(t *testing.T) string {
 	}), "cxx")
 }
 
+// uncached has a build compile what other builds have compiled.
+const uncached = "OPCAST_CACHE_DIR=/dev/null"
+
 // factor changes what the kernel of a project computes.
 func factor(t *testing.T, dir, value string) {
 	t.Helper()
@@ -39,21 +44,30 @@ func TestBuildUnderFaults(t *testing.T) {
 	python(t)
 	cxx := quickCompiler(t)
 	for name, tt := range map[string]struct {
-		env  []string
-		body func(f *faults)
+		env    []string
+		cached bool
+		body   func(f *faults)
 	}{
-		"killed":  {[]string{"SLOW_KERNELS=1"}, func(f *faults) { f.kills(20) }},
-		"refused": {nil, func(f *faults) { f.refusals([]int{1, 3}, 3) }},
-		"poor":    {nil, func(f *faults) { f.poor(3, " lacks ninja", "build failed") }},
+		"killed":  {[]string{"SLOW_KERNELS=1"}, false, func(f *faults) { f.kills(20) }},
+		"refused": {nil, false, func(f *faults) { f.refusals([]int{1, 3}, 3) }},
+		"poor":    {nil, false, func(f *faults) { f.poor(3, " lacks ninja", "build failed") }},
+		"cached":  {nil, true, func(f *faults) { f.kills(10) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			interpreter := borrowed(t)
-			env := append(os.Environ(), "CXX="+cxx, "PATH="+ninjaOnPath(t, interpreter))
+			env := append(os.Environ(), "CXX="+cxx, "PATH="+ninjaOnPath(t, interpreter), uncached)
 			compile := func(dir string) *exec.Cmd {
 				cmd := command(t, "", tooltest.Path(t), "build", "-C", dir, "--python", interpreter)
-				cmd.Env = env
+				if cmd.Env = env; tt.cached {
+					cmd.Env = append(slices.Clone(env), "OPCAST_CACHE_DIR="+filepath.Join(dir, "cache"))
+				}
 				return cmd
+			}
+			result := func(dir string) map[string]string {
+				files := tree(t, dir)
+				maps.DeleteFunc(files, func(name, _ string) bool { return strings.HasPrefix(name, "cache/") })
+				return files
 			}
 			dir, fresh := pairProject(t), pairProject(t)
 			run(t, compile(dir))
@@ -61,10 +75,10 @@ func TestBuildUnderFaults(t *testing.T) {
 			factor(t, fresh, "3.0f")
 			run(t, compile(fresh))
 			tt.body(&faults{
-				t: t, dir: dir, stale: duplicate(t, dir), env: tt.env, want: tree(t, fresh),
+				t: t, dir: dir, stale: duplicate(t, dir), env: tt.env, want: result(fresh),
 				command: func() *exec.Cmd { return compile(dir) },
 				edit:    func() { factor(t, dir, "3.0f") },
-				result:  func() map[string]string { return tree(t, dir) },
+				result:  func() map[string]string { return result(dir) },
 			})
 		})
 	}

@@ -20,7 +20,7 @@ func TestSuiteUnderFaults(t *testing.T) {
 	interpreter, cxx := withoutTorch(t), quickCompiler(t)
 	opcast := func(dir string, words ...string) *exec.Cmd {
 		cmd := command(t, "", append([]string{tooltest.Path(t), "-C", filepath.Join(dir, "project")}, append(words, "--python", interpreter)...)...)
-		cmd.Env = append(os.Environ(), "CXX="+cxx, "TMPDIR="+filepath.Join(dir, "tmp"))
+		cmd.Env = append(os.Environ(), "CXX="+cxx, "TMPDIR="+filepath.Join(dir, "tmp"), uncached)
 		return cmd
 	}
 	suite := func(dir string) *exec.Cmd {

@@ -18,6 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/language/framework"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/system/cache"
 	"github.com/opcast/opcast/internal/system/version"
 )
 
@@ -65,7 +66,7 @@ func Look(ctx context.Context, q Query) []Finding {
 		findings = append(findings, hip(ctx, q))
 	}
 	findings = append(findings, gpus(ctx, q.Manifest.Devices, os.DirFS("/"))...)
-	return append(findings, writable("build folder", filepath.Join(q.Dir, "build"), Lacks, "make it writable, or work in a copy"), cache(q))
+	return append(findings, writable("build folder", filepath.Join(q.Dir, "build"), Lacks, "make it writable, or work in a copy"), cacheFolder(q))
 }
 
 // failed is a finding about an error, which knows its remedy if something is missing.
@@ -200,12 +201,9 @@ func hip(ctx context.Context, q Query) Finding {
 	return Finding{"HIP compiler", Works, c.Name(), ""}
 }
 
-// cache is where packages that build themselves put their libraries.
-func cache(q Query) Finding {
-	dir := q.Getenv("OPCAST_CACHE_DIR")
-	if home := q.Getenv("HOME"); dir == "" && home != "" {
-		dir = filepath.Join(home, ".cache", "opcast")
-	}
+// cacheFolder is where packages that build themselves put their libraries, and builds their objects.
+func cacheFolder(q Query) Finding {
+	dir := cache.Folder(q.Getenv)
 	const remedy = "set OPCAST_CACHE_DIR to a folder of yours"
 	if dir == "" {
 		return Finding{"cache", Absent, "there is no home folder: packages cannot build themselves", remedy}
