@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build wheels cuda check format lint test test-all conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
+.PHONY: help quickstart gen build build-cpu wheels cuda check format lint test test-all conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,9 +78,11 @@ cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccac
 endef
 
 test: SHORT = -short
-test: cuda check ## Run tests of every kind, the long ones with some ops; they need minutes.
-	$(OPCAST) build --python $(VENV) --device cpu
+test: cuda check build-cpu ## Run tests of every kind, the long ones with some ops; they need minutes.
 	$(RUN_TESTS)
+
+build-cpu: opcast $(VENV)/.installed # without CUDA, which would take minutes
+	$(OPCAST) build --python $(VENV) --device cpu
 
 test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
 test-all: cuda check build ## Run all tests with all ops; they need hours.
@@ -149,6 +151,6 @@ $(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed
 	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r $<
 	touch $@
 
-$(GOLANGCI_LINT): | $(VENV)/.installed
+$(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	mv $(BIN)/golangci-lint $@

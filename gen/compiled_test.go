@@ -39,8 +39,11 @@ func TestAcceptedCompiles(t *testing.T) {
 	}
 	d := &drawer{Rand: rand.New(rand.NewPCG(3, 4)), words: nastyWords(t)}
 	var dirs []string
-	ops := 0
-	for ops < 200 {
+	ops, enough := 0, 200
+	if testing.Short() {
+		enough = 100
+	}
+	for ops < enough {
 		p, _ := d.project(t, 25, []string{"torch", "jax", "cupy", "numpy"})
 		files, err := gen.Generate(p)
 		if err != nil {

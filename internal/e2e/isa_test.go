@@ -44,9 +44,6 @@ func TestInstructionSets(t *testing.T) {
 				words[4] = products
 			}
 			ops := sampleOf(t, "gemm", "gelu", "layernorm2d", "softmax") // whose loops the other kernels share
-			if name == "avx2" {
-				ops = perFamily(t, ops)
-			}
 			words = append(words, ops...)
 			if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 				t.Errorf("failed: %q\n%s", wrong, printed)

@@ -73,7 +73,9 @@ func strangersProject(t *testing.T) string {
 func wheelsOf(t *testing.T, environment string) (dist string, wheels map[string][]byte) {
 	t.Helper()
 	dir := strangersProject(t)
-	mustOpcast(t, "wheel", "-C", dir, "--python", environment, "--script", tooltest.Path(t))
+	cmd := command(t, "", tooltest.Path(t), "wheel", "-C", dir, "--python", environment, "--script", tooltest.Path(t))
+	cmd.Env = append(os.Environ(), uncached) // each project has objects of its own
+	run(t, cmd)
 	dist, wheels = filepath.Join(dir, "dist"), map[string][]byte{}
 	entries, err := os.ReadDir(dist)
 	if err != nil {
