@@ -19,7 +19,7 @@ export OPCAST_TEST_PYTHON := $(CURDIR)/$(BIN)/python
 # The repository's files, committed or not.
 FILES := git ls-files --cached --others --exclude-standard
 
-.PHONY: help quickstart gen build build-cpu wheels cuda check format lint test test-all conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
+.PHONY: help quickstart gen build wheels cuda check format lint test test-all conformance sanitize ulp mutants matrix random fuzz bench benchpeers site requirements clean opcast
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,7 @@ wheels: opcast $(VENV)/.installed ## Write the wheels of the packages, and of th
 
 cuda: $(VENV)/.cuda ## Install a CUDA compiler into .venv; the next build uses it.
 
-check: opcast $(VENV)/.installed ## Check formats, types, definitions and generated files.
+check: opcast generated $(VENV)/.installed ## Check formats, types, definitions and generated files.
 	@bad=$$(gofmt -l $$($(FILES) '*.go')); test -z "$$bad" || { echo "gofmt: run make format for $$bad" >&2; exit 1; }
 	$(GO) vet ./...
 	$(BIN)/ruff format --check --quiet
@@ -54,7 +54,6 @@ check: opcast $(VENV)/.installed ## Check formats, types, definitions and genera
 	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu' '*.hip')
 	$(OPCAST) check
 	$(OPCAST) fmt --check
-	$(OPCAST) gen --check
 	@$(OPCAST) explain --all | cmp -s - docs/diagnostics.md || { echo "docs/diagnostics.md is not up to date: run make gen" >&2; exit 1; }
 	@for file in definition manifest; do $(OPCAST) schema $$file | cmp -s - docs/$$file.schema.json || \
 		{ echo "docs/$$file.schema.json is not up to date: run make gen" >&2; exit 1; }; done
@@ -70,19 +69,18 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 
 # Three tests of a package run beside each other, since most wait for interpreters that start. Ginkgo refuses the flag -parallel. The
 # packages that take longest begin: at the end they would leave processors idle.
+# Nothing that an earlier run has compiled hides what this one does not, and nobody below looks for make's jobserver.
 define RUN_TESTS
+rm -rf build/cache
 $(GO) build -o build/ccache/ccache ./internal/testkit/ccache
-cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
+unset MAKEFLAGS; cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
 	OPCAST_CACHE_DIR="$(CURDIR)/build/cache" OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 \
 	$(GO) test -json -count=1 -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 endef
 
 test: SHORT = -short
-test: cuda check build-cpu ## Run tests of every kind, the long ones with some ops; they need minutes.
+test: cuda check cpu-library ## Run tests of every kind, the long ones with some ops; they need minutes.
 	$(RUN_TESTS)
-
-build-cpu: opcast $(VENV)/.installed # without CUDA, which would take minutes
-	$(OPCAST) build --python $(VENV) --device cpu
 
 test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
 test-all: cuda check build ## Run all tests with all ops; they need hours.
@@ -137,6 +135,14 @@ clean: ## Delete what was built; .venv stays.
 
 opcast:
 	$(GO) build -o $(OPCAST) ./cmd/opcast
+
+# A build would bring what is out of date up to date before anybody sees it.
+generated: opcast
+	$(OPCAST) gen --check
+
+# Code for GPUs would take minutes.
+cpu-library: opcast generated $(VENV)/.installed
+	$(OPCAST) build --python $(VENV) --device cpu
 
 $(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.txt requirements/docs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=...")'

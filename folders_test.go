@@ -10,9 +10,11 @@ import (
 	"github.com/opcast/opcast/gen"
 )
 
+// sourceSuffixes are those of files that a person may have written or opcast generated.
+var sourceSuffixes = []string{".go", ".py", ".pyi", ".cc", ".h", ".cu", ".hip"}
+
 // A folder has generated sources or sources by hand, never both: who opens one knows what may be edited there.
 func TestFoldersOfGeneratedSources(t *testing.T) {
-	sources := []string{".go", ".py", ".pyi", ".cc", ".h", ".cu", ".hip"}
 	byHand, generated := map[string]string{}, map[string]string{}
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -20,7 +22,7 @@ func TestFoldersOfGeneratedSources(t *testing.T) {
 			return err
 		case d.IsDir() && skipped(name):
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains(sources, path.Ext(name)):
+		case d.IsDir() || !slices.Contains(sourceSuffixes, path.Ext(name)):
 			return nil
 		}
 		text, err := os.ReadFile(name)

@@ -43,7 +43,7 @@ type Options struct {
 	Debug, Verbose bool
 	// Unlinked keeps the packages out of the environment.
 	Unlinked bool
-	// Objects has the objects of other builds, and of earlier ones.
+	// Objects keeps the objects of all builds of a user.
 	Objects cache.Cache
 	// Lock is that of the project's folder, which whatever the build starts holds, too.
 	Lock   *Lock

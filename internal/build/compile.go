@@ -26,6 +26,8 @@ type job struct {
 	ninja   string
 	records records
 	look    *look
+	log     buildLog
+	parts   *string // of nvcc
 	// touched is a file that changed while it was compiled.
 	touched string
 }
@@ -48,7 +50,8 @@ func (j *job) run(ctx context.Context) (diag.List, error) {
 	if err != nil || len(units)+len(libraries) == 0 {
 		return nil, err
 	}
-	defer j.o.Objects.Trim()
+	j.log = buildLog{to: j.o.Log}
+	j.o.Log = &j.log
 	began, err := j.begin(units, libraries)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,8 @@ func (j *job) run(ctx context.Context) (diag.List, error) {
 	return findings, errors.Join(err, safefile.RemoveAll(j.root, j.work()))
 }
 
-// outdated lists the units and libraries that have to be made. Where a unit is compiled, its library is linked.
+// outdated lists the units and libraries that have to be made; units that the cache has are put in place. Where a unit is
+// compiled, its library is linked.
 func (j *job) outdated() (units []unit, libraries []library, err error) {
 	stale := map[string]bool{}
 	for _, u := range j.plan.units {
@@ -169,9 +173,12 @@ func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) er
 	if err != nil {
 		return err
 	}
+	headers := j.look.headers // a header that came while the compilers ran was not there for all of them
 	if j.look, err = newLook(j.plan.in); err != nil {
 		return err
 	}
+	j.look.headers = headers
+	var kept []unit
 	for _, u := range units {
 		made := j.plan.within(j.work(), u.object)
 		files, complete := reads[made]
@@ -182,6 +189,7 @@ func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) er
 		if err := j.keepObject(u, made, files, began); err != nil {
 			return err
 		}
+		kept = append(kept, u)
 	}
 	j.forget()
 	if err := j.records.write(j.root, j.plan.folder); err != nil {
@@ -196,6 +204,7 @@ func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) er
 	case now != j.plan.in.digest:
 		return errTouched
 	}
+	j.remember(kept)
 	return nil
 }
 
@@ -235,14 +244,8 @@ func (j *job) keepObject(u unit, made string, files []string, began time.Time) e
 	if r.SHA256, err = tree.FileDigest(tree.Local(j.o.Project.Dir, made)); err != nil {
 		return fmt.Errorf("read object: %w", err)
 	}
-	if err := j.keep(made, u.object, r); err != nil {
-		return err
-	}
-	return j.remember(u, r)
+	return j.keep(made, u.object, r)
 }
-
-// unknown stands for the digest of a file that nobody could read.
-const unknown = "unknown"
 
 // keep moves a file from the folder of work to its place.
 func (j *job) keep(made, place string, r record) error {

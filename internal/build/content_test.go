@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/opcast/opcast/internal/system/cache"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -163,25 +164,41 @@ func TestCopyIsBuilt(t *testing.T) {
 
 // TestEditWhileCompiling: a compiler that is overtaken by an edit leaves nothing behind that counts.
 func TestEditWhileCompiling(t *testing.T) {
-	d := newDemo(t)
-	script := filepath.Join(t.TempDir(), "slow")
-	// It compiles what there is, and then somebody saves another text, once.
-	tooltest.Write(t, script, `#!/bin/sh
+	const asks = "#include \"opcast/kernel.h\"\n#if __has_include(\"seven.h\")\n#include \"seven.h\"\n#else\n#define SEVEN 0\n#endif\n" +
+		"int Other() { return SEVEN + opcast::One(); }\n"
+	for file, next := range map[string]string{
+		"csrc/other.cc": "#include \"opcast/kernel.h\"\nint Other() { return 7 + opcast::One(); }\n",
+		"csrc/seven.h":  "#define SEVEN 7\n",
+	} {
+		t.Run(file, func(t *testing.T) {
+			d := newDemo(t)
+			script := filepath.Join(t.TempDir(), "slow")
+			// It compiles what there is, and then somebody saves another text, once.
+			tooltest.Write(t, script, `#!/bin/sh
 c++ "$@" || exit
-case "$*" in *other.cc*) if [ -e `+d.path("next.txt")+` ]; then mv `+d.path("next.txt")+" "+d.path("csrc/other.cc")+`; fi ;; esac
+case "$*" in *other.cc*) if [ -e `+d.path("next.txt")+` ]; then mv `+d.path("next.txt")+" "+d.path(file)+`; fi ;; esac
 `)
-	if err := os.Chmod(script, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	d.write("next.txt", "#include \"opcast/kernel.h\"\nint Other() { return 7 + opcast::One(); }\n")
-	d.set(map[string]string{"CXX": script})
-	if got := d.compiled(); strings.Count(strings.Join(got, " "), "other.cc") != 2 {
-		t.Errorf("compiled %v, want other.cc twice", got)
-	}
-	fresh := newDemo(t)
-	fresh.write("csrc/other.cc", string(d.read("csrc/other.cc")))
-	fresh.compiled()
-	if !slices.Equal(fresh.read("build/release/libdemo.so"), d.read("build/release/libdemo.so")) {
-		t.Error("the library differs from that of a fresh project")
+			if err := os.Chmod(script, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			d.write("csrc/other.cc", asks)
+			d.write("next.txt", next)
+			d.set(map[string]string{"CXX": script})
+			d.Objects = cache.Open(filepath.Join(t.TempDir(), "objects"))
+			if got := d.compiled(); strings.Count(strings.Join(got, " "), "other.cc") != 2 {
+				t.Errorf("compiled %v, want other.cc twice", got)
+			}
+			fresh := newDemo(t)
+			fresh.write("csrc/other.cc", string(d.read("csrc/other.cc")))
+			fresh.write(file, next)
+			fresh.compiled()
+			if !slices.Equal(fresh.read("build/release/libdemo.so"), d.read("build/release/libdemo.so")) {
+				t.Error("the library differs from that of a fresh project")
+			}
+			removeAll(t, d.path("build"))
+			if d.compiled(); !slices.Equal(fresh.read("build/release/libdemo.so"), d.read("build/release/libdemo.so")) {
+				t.Error("the cache has kept what was overtaken")
+			}
+		})
 	}
 }

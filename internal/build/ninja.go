@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +28,8 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Project.Dir, o.Log, o.Log
+	// Below "make -j", ninja would look for make's jobserver in files that this process does not have.
+	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKEFLAGS=") })
 	if o.Lock != nil {
 		cmd.ExtraFiles = []*os.File{o.Lock.file}
 	}

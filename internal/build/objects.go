@@ -1,10 +1,13 @@
 package build
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"io"
 	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,25 +18,47 @@ import (
 // An object is used in another project, or again in this one, on the same condition as the one in the build folder: if its
 // command and all that its compiler read are the same.
 
-// cacheKey is the key of a unit's objects in the cache.
-func (u unit) cacheKey() string { return tree.Key(u.key, u.source) }
+// unseen are options by which a compiler reads what it does not tell, or makes something for this machine.
+var unseen = regexp.MustCompile(`-m?(arch|tune|cpu)=native|-fprofile-use|-fplugin|-specs|--config|(^|\s)'?@`)
 
-// cached says whether a unit's objects are kept: not those that say of which build they are.
-func (u unit) cached() bool { return !strings.Contains(u.flags, "$build_id") }
+// located are options by which nvcc writes the place of a project into an object.
+var located = regexp.MustCompile(`(^|\s)(-g|-G|-lineinfo)(\s|$)`)
 
-// restore puts the object in place that a unit's command would make now, if the cache has it.
+// cacheKey is the key of a unit's objects in the cache; empty if none are kept: of the unit with the build's id, since no other
+// build has it, of what another machine would make otherwise, and of AMD's compiler, most of whose parts nobody has looked at.
+func (j *job) cacheKey(u unit) string {
+	in, parts := j.plan.in, ""
+	words := strings.Join(in.compiler.Words, " ") + " " + u.flags
+	if forGPU(u.source) && !in.isEmulated(u.source) {
+		if words += " " + strings.Join(in.nvccFlags(), " "); in.cuda == nil || located.MatchString(words) {
+			return ""
+		}
+		if j.parts == nil {
+			found := in.cuda.Parts()
+			j.parts = &found
+		}
+		parts = *j.parts
+	}
+	if strings.Contains(u.flags, "$build_id") || unseen.MatchString(words) {
+		return ""
+	}
+	return tree.Key(u.key, u.source, parts)
+}
+
+// restore puts in place the object that a unit's command would make now, if the cache has it.
 func (j *job) restore(u unit) (bool, error) {
-	if !u.cached() {
+	key := j.cacheKey(u)
+	if key == "" {
 		return false, nil
 	}
 	var made record
-	object := j.o.Objects.Find(u.cacheKey(), func(note, content []byte) bool {
+	object := j.o.Objects.Find(key, func(note, content []byte) bool {
 		made = record{}
-		if json.Unmarshal(note, &made) != nil || made.Key != u.key || made.SHA256 != tree.ContentDigest(content) {
+		if json.Unmarshal(note, &made) != nil || made.Key != u.key {
 			return false
 		}
 		same, err := j.look.same(made)
-		return err == nil && same
+		return err == nil && same && made.SHA256 == tree.ContentDigest(content)
 	})
 	if object == nil {
 		return false, nil
@@ -46,19 +71,35 @@ func (j *job) restore(u unit) (bool, error) {
 	return true, nil
 }
 
-// remember puts an object that was made into the cache.
-func (j *job) remember(u unit, made record) error {
-	if !u.cached() || slices.Contains(slices.Collect(maps.Values(made.Reads)), unknown) {
-		return nil
+// remember puts the objects that were made into the cache, unless somebody would miss the warnings that go with them.
+func (j *job) remember(units []unit) {
+	for _, u := range units {
+		key, made := j.cacheKey(u), j.records[u.object]
+		quiet := !j.log.warned || !slices.Contains(j.plan.in.kernels, u.source) || j.plan.in.project.Manifest.Build.Werror
+		if key == "" || !quiet || slices.Contains(slices.Collect(maps.Values(made.Reads)), unknown) {
+			continue
+		}
+		content, err := os.ReadFile(tree.Local(j.o.Project.Dir, u.object))
+		if err != nil || tree.ContentDigest(content) != made.SHA256 {
+			continue
+		}
+		if note, err := json.Marshal(made); err == nil {
+			j.o.Objects.Keep(key, note, content)
+		}
 	}
-	content, err := os.ReadFile(tree.Local(j.o.Project.Dir, u.object))
-	if err != nil {
-		return fmt.Errorf("read object: %w", err)
-	}
-	note, err := json.Marshal(made)
-	if err != nil {
-		return err
-	}
-	j.o.Objects.Keep(u.cacheKey(), note, content)
-	return nil
+	j.o.Objects.Trim()
+}
+
+// ObjectsIn is the folder of the cache of objects in the folder of a user's caches. No collection has such a name.
+func ObjectsIn(folder string) string { return filepath.Join(folder, ".objects") }
+
+// buildLog passes on what ninja and the compilers say, and knows whether a warning is among it.
+type buildLog struct {
+	to     io.Writer
+	warned bool
+}
+
+func (l *buildLog) Write(p []byte) (int, error) {
+	l.warned = l.warned || bytes.Contains(p, []byte("warning"))
+	return l.to.Write(p)
 }

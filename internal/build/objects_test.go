@@ -36,6 +36,11 @@ func TestObjectsOfOtherBuilds(t *testing.T) {
 		{"no such header", func() { remove(t, d.path("csrc/fast.h")) }, ""},
 		{"no build folder", func() { removeAll(t, d.path("build")) }, ""},
 		{"options of the compiler", func() { d.set(map[string]string{"CXX": "c++ -DEXTRA=4"}) }, all},
+		{"a warning", func() { d.write("csrc/other.cc", other+"static int unused;\n") }, "other.cc"},
+		{"no build folder, so that it is seen again", func() { removeAll(t, d.path("build")) }, "other.cc"},
+		{"options for this machine", func() { d.set(map[string]string{"CXX": "c++ -mtune=native"}) }, all},
+		{"no build folder, on what may be another machine", func() { removeAll(t, d.path("build")) }, all},
+		{"other options", func() { d.set(map[string]string{"CXX": "c++ -DEXTRA=5"}); d.write("csrc/other.cc", other) }, all},
 		{"no build folder, half a cache", func() { removeAll(t, d.path("build")); halve(t, folder) }, all},
 		{"no build folder, a cache that others can write", func() {
 			removeAll(t, d.path("build"))

@@ -29,6 +29,9 @@ type record struct {
 	Namesakes []string `json:"namesakes,omitempty"`
 }
 
+// unknown stands for the digest of a file that nobody could read.
+const unknown = "unknown"
+
 // records are those of all objects and libraries in a build folder, by their paths.
 type records map[string]record
 

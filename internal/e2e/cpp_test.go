@@ -32,6 +32,11 @@ func TestCPPThreads(t *testing.T) {
 	cppTest(t, "threads_test.cc", kernelSide, program{link: []string{"-ldl"}})
 }
 
+func TestCPPCPUs(t *testing.T) {
+	t.Parallel()
+	cppTest(t, "cpus_test.cc", kernelSide, program{})
+}
+
 func TestCPPJob(t *testing.T) {
 	t.Parallel()
 	cppTest(t, "job_test.cc", kernelSide, program{})

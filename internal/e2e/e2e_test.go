@@ -32,8 +32,11 @@ func TestMain(m *testing.M) {
 	}
 	// A header that is linked once more, as uv does with the files in its cache, has changed for who compiles beside that.
 	_ = os.Setenv("UV_LINK_MODE", "copy")
-	_ = os.Unsetenv(compiler.ArchVariable) // projects of tests say what they are built for
-	if signal.Ignored(syscall.SIGHUP) {    // under nohup; commands would ignore it, too, but not what is caught here
+	_ = os.Unsetenv(compiler.ArchVariable)   // projects of tests say what they are built for
+	if os.Getenv("OPCAST_CACHE_DIR") == "" { // tests keep nothing at home
+		_ = os.Setenv("OPCAST_CACHE_DIR", os.DevNull)
+	}
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; commands would ignore it, too, but not what is caught here
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	code := tooltest.Run(m)

@@ -74,7 +74,7 @@ func wheelsOf(t *testing.T, environment string) (dist string, wheels map[string]
 	t.Helper()
 	dir := strangersProject(t)
 	cmd := command(t, "", tooltest.Path(t), "wheel", "-C", dir, "--python", environment, "--script", tooltest.Path(t))
-	cmd.Env = append(os.Environ(), uncached) // each project has objects of its own
+	cmd.Env = append(os.Environ(), uncached) // else the second would have the objects of the first
 	run(t, cmd)
 	dist, wheels = filepath.Join(dir, "dist"), map[string][]byte{}
 	entries, err := os.ReadDir(dist)

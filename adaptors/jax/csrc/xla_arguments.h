@@ -10,8 +10,7 @@
 namespace opcast_jax {
 
 // More than an op without lists needs: what such a call keeps lives on the stack.
-inline constexpr int kMaxValues = 64;
-inline constexpr int kMaxDims = 512;
+inline constexpr int kMaxValues = 64, kMaxDims = 512;
 
 // Collects the arguments of one call. A failure leaves its reason in `fault`.
 class Arguments {
@@ -291,8 +290,7 @@ class Arguments {
   bool saved_ = false;
   bool given_[kMaxValues];
   const int64_t* lengths_ = nullptr;
-  int count_ = 0;
-  int tensor_count_ = 0;
+  int count_ = 0, tensor_count_ = 0;
   int64_t dims_ = 0;
   Room<TVMFFIAny, kMaxValues> values_;
   Room<DLTensor, kMaxValues> tensors_;

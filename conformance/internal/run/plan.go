@@ -67,6 +67,13 @@ func plan(o Options) (*Plan, error) {
 	return p, err
 }
 
+// transforms reports whether ops may be transformed through a caller: a plan without cells does not say what its callers are for.
+func (p *Plan) transforms(caller string) bool {
+	return len(p.Cells) == 0 || slices.ContainsFunc(p.Cells, func(c Cell) bool {
+		return c.Caller == caller && slices.ContainsFunc(c.Checks, func(one check.Check) bool { return one.Group == check.GroupTransform })
+	})
+}
+
 // cells are the chosen checks by op and caller. Shards take cells in turn, in another order for every op: neighbouring
 // shards get about as much of each adaptor.
 func (c *choice) cells(ops []*opdef.Op, callers []string, f *check.ForeignCode) ([]Cell, error) {

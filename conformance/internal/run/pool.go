@@ -77,14 +77,18 @@ func (p *Pool) prepare(ctx context.Context) (*check.Environment, error) {
 }
 
 // start starts all callers at once: torch alone needs seconds.
-func (p *Pool) start(ctx context.Context, env *check.Environment, callers []string) error {
-	p.say("starting workers: %s", strings.Join(callers, ", "))
-	for _, name := range callers {
+func (p *Pool) start(ctx context.Context, env *check.Environment, of *Plan) error {
+	p.say("starting workers: %s", strings.Join(of.callers, ", "))
+	for _, name := range of.callers {
 		caller := &worker.Process{CallerName: name, Limit: p.options.Timeout}
 		p.Callers = append(p.Callers, caller)
+		config := p.config(name, name)
+		if config.Profile == check.ProfileCore && !of.transforms(name) {
+			config.Profile = check.ProfileFast
+		}
 		var err error
 		if name != calls.NativeName { // which asks the bare backend where tvm-ffi is
-			caller.Worker, err = p.worker(p.config(name, name))
+			caller.Worker, err = p.worker(config)
 		}
 		if err != nil {
 			return err
@@ -162,6 +166,7 @@ func (p *Pool) debugCaller(ctx context.Context, name string) (calls.Caller, erro
 		return nil, check.Unsupported("the variable would have to be set before its process starts")
 	}
 	config := p.config(name, name)
+	config.Profile = check.ProfileFast
 	config.Environ[refusals.DebugVariable(p.options.Project)] = "1"
 	w, err := p.worker(config)
 	if err != nil {

@@ -123,7 +123,7 @@ func (p *Pool) open(ctx context.Context, of *Plan) (*Runner, error) {
 		})
 	}
 	begin(true)
-	if err := p.start(ctx, env, of.callers); err != nil {
+	if err := p.start(ctx, env, of); err != nil {
 		return nil, err
 	}
 	begin(false)

@@ -43,7 +43,7 @@ type Config struct {
 	Adaptors []string `json:"adaptors,omitempty"`
 	// Device is the one under test.
 	Device string `json:"device"`
-	// Profile is that of the run: a process prepares for the checks that it has.
+	// Profile is that of the run, or a smaller one that has all checks through the process: it prepares for these.
 	Profile string `json:"profile"`
 	// CPUs, if not zero, is on how many CPUs the process may run.
 	CPUs int `json:"cpus,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
@@ -50,6 +51,23 @@ func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 		return nil, &pyenv.MissingError{Text: err.Error(), Command: env.InstallCommand("nvidia-cuda-runtime")}
 	}
 	return &CUDA{nvcc, libraries, text, version}, nil
+}
+
+// Parts tells the programs that nvcc starts, and their libraries, from any others.
+func (c *CUDA) Parts() (text string) {
+	real, err := filepath.EvalSymlinks(c.NVCC)
+	if err != nil {
+		return ""
+	}
+	for _, part := range []string{"bin/cudafe++", "bin/fatbinary", "bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/*.bc"} {
+		files, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(real)), part)) // only a wrong pattern is an error
+		for _, file := range files {
+			if digest, err := tree.FileDigest(file); err == nil {
+				text += part + " " + digest + "\n"
+			}
+		}
+	}
+	return text
 }
 
 // Name is the compiler's version and its program.

@@ -208,6 +208,9 @@ func cacheFolder(q Query) Finding {
 	if dir == "" {
 		return Finding{"cache", Absent, "there is no home folder: packages cannot build themselves", remedy}
 	}
+	if _, err := os.Stat(dir); err == nil && !cache.Private(dir) {
+		return Finding{"cache", Absent, "others can write into " + dir, remedy}
+	}
 	return writable("cache", dir, Absent, remedy)
 }
 

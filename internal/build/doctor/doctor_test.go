@@ -79,6 +79,21 @@ func TestWritable(t *testing.T) {
 	}
 }
 
+// A cache into which others can write is none.
+func TestCacheFolder(t *testing.T) {
+	dir := t.TempDir()
+	q := Query{Getenv: func(name string) string { return map[string]string{"OPCAST_CACHE_DIR": dir}[name] }}
+	if got := cacheFolder(q); got.State != Works {
+		t.Errorf("%+v", got)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got := cacheFolder(q); got.State != Absent || got.Text != "others can write into "+dir {
+		t.Errorf("%+v", got)
+	}
+}
+
 // The environment of the tests has what every build needs, and a machine without it is told what to do.
 func TestLook(t *testing.T) {
 	python := os.Getenv("OPCAST_TEST_PYTHON")

@@ -8,22 +8,26 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// limit is how many bytes a cache may hold; perKey is how many files it keeps for one key.
+// limit is how many bytes a cache may hold, perKey how many files it keeps for one key, and every how long one looks whether
+// it has become too large.
 const (
 	limit  = 2 << 30
 	perKey = 16
+	every  = 24 * time.Hour
 )
 
-// Folder is where the user's caches are: $OPCAST_CACHE_DIR, or a folder at home; empty where there is no home. Packages that
-// build themselves have the same rule (_cache.py of the backend's package).
+// Folder is where the user's caches are: $OPCAST_CACHE_DIR, or a folder at home; empty where $HOME says no home. Packages that
+// build themselves take the same one.
 func Folder(getenv func(string) string) string {
 	home := getenv("HOME")
 	if home != "" {
@@ -36,20 +40,22 @@ func Folder(getenv func(string) string) string {
 // The zero value keeps nothing.
 type Cache struct{ folder string }
 
-// Open returns the cache in a folder, which is made when something is kept. Nothing is read from a folder into which others
-// could have put it.
+// Open makes a folder of a cache, if need be. One into which others can write is not used.
 func Open(folder string) Cache {
-	for _, dir := range []string{filepath.Dir(folder), folder} {
-		info, err := os.Stat(dir)
-		if err != nil {
-			continue
-		}
-		state, ok := info.Sys().(*syscall.Stat_t)
-		if !ok || int(state.Uid) != os.Geteuid() && state.Uid != 0 || info.Mode().Perm()&0o022 != 0 {
-			return Cache{}
-		}
+	if os.MkdirAll(folder, 0o700) != nil || !Private(filepath.Dir(folder)) || !Private(folder) {
+		return Cache{}
 	}
 	return Cache{folder}
+}
+
+// Private reports whether only the user, or root, can write into a folder.
+func Private(folder string) bool {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	state, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (int(state.Uid) == os.Geteuid() || state.Uid == 0) && info.Mode().Perm()&0o022 == 0
 }
 
 // Find returns the content of a file with the key which suits, or nil.
@@ -70,18 +76,21 @@ func (c Cache) Find(key string, suits func(note, content []byte) bool) []byte {
 
 // Keep adds a file. The note is one line.
 func (c Cache) Keep(key string, note, content []byte) {
-	if c.folder == "" || os.MkdirAll(filepath.Join(c.folder, key), 0o700) != nil {
+	if c.folder == "" || os.MkdirAll(filepath.Dir(c.path(key)), 0o700) != nil {
 		return
 	}
-	sum := sha256.Sum256(note)
-	file := filepath.Join(c.folder, key, hex.EncodeToString(sum[:]))
 	temp, err := os.CreateTemp(c.folder, ".new-*")
 	if err != nil {
 		return
 	}
-	_, err = temp.Write(slices.Concat(note, []byte("\n"), content))
+	for _, part := range [][]byte{note, []byte("\n"), content} {
+		if err == nil {
+			_, err = temp.Write(part)
+		}
+	}
+	sum := sha256.Sum256(note)
 	if err = cmp.Or(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), file)
+		err = os.Rename(temp.Name(), c.path(key)+"-"+hex.EncodeToString(sum[:]))
 	}
 	if err != nil {
 		_ = os.Remove(temp.Name())
@@ -93,27 +102,37 @@ func (c Cache) Keep(key string, note, content []byte) {
 	}
 }
 
+// path is how the names of a key's files begin. Few folders hold all files.
+func (c Cache) path(key string) string { return filepath.Join(c.folder, key[:min(2, len(key))], key) }
+
 // files are those of a key, the newest first.
-func (c Cache) files(key string) []string {
+func (c Cache) files(key string) (paths []string) {
 	if c.folder == "" {
 		return nil
 	}
-	found := list(filepath.Join(c.folder, key))
+	found := slices.DeleteFunc(list(filepath.Dir(c.path(key))), func(f kept) bool { return !strings.HasPrefix(f.path, c.path(key)+"-") })
 	slices.SortFunc(found, func(a, b kept) int { return b.used.Compare(a.used) })
-	paths := make([]string, len(found))
-	for i, f := range found {
-		paths[i] = f.path
+	for _, f := range found {
+		paths = append(paths, f.path)
 	}
 	return paths
 }
 
-// Trim removes what was not used for the longest time, if the cache has become too large.
-func (c Cache) Trim() { c.trim(limit) }
-
-func (c Cache) trim(limit int64) {
-	if c.folder == "" {
+// Trim removes what was not used for the longest time, if the cache has become too large. It looks once a day.
+func (c Cache) Trim() {
+	stamp := filepath.Join(c.folder, ".trimmed")
+	info, err := os.Stat(stamp)
+	if c.folder == "" || err == nil && time.Since(info.ModTime()) < every {
 		return
 	}
+	if os.WriteFile(stamp, nil, 0o600) == nil {
+		now := time.Now()
+		_ = os.Chtimes(stamp, now, now)
+		c.trim(limit)
+	}
+}
+
+func (c Cache) trim(limit int64) {
 	all, size := list(c.folder), int64(0)
 	for _, f := range all {
 		size += f.size
@@ -123,10 +142,10 @@ func (c Cache) trim(limit int64) {
 	}
 	slices.SortFunc(all, func(a, b kept) int { return a.used.Compare(b.used) })
 	for _, f := range all {
-		if size <= limit/2 { // so that not every build has to remove something
+		if size <= limit/2 { // so that not every day something has to go
 			return
 		}
-		if os.Remove(f.path) == nil {
+		if err := os.Remove(f.path); err == nil || errors.Is(err, fs.ErrNotExist) { // another process trims it, too
 			size -= f.size
 		}
 	}

@@ -189,7 +189,7 @@ def _run_ninja(words: list[str], folder: Path, what: str, lock: int) -> None:
     _say(f"building {what}")
     live = sys.stderr is not None and sys.stderr.isatty()
     said: list[str] = []
-    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] ", "MAKEFLAGS": ""}  # no jobserver
     with subprocess.Popen(
         words, cwd=folder, env=environment, text=True, errors="replace",
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

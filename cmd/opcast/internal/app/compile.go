@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"github.com/opcast/opcast/backend"
 	"github.com/opcast/opcast/gen"
@@ -37,7 +36,7 @@ func (a *App) CompileUnder(ctx context.Context, lock *build.Lock, o build.Option
 	}
 	o.Project, o.Runtime, o.Lock, o.Getenv, o.Log = project, backend.FS, lock, os.Getenv, a.Stderr
 	if folder := cache.Folder(os.Getenv); folder != "" {
-		o.Objects = cache.Open(filepath.Join(folder, "objects"))
+		o.Objects = cache.Open(build.ObjectsIn(folder))
 	}
 	result, findings, err := build.Run(ctx, o)
 	if err != nil {
