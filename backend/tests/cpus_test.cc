@@ -24,7 +24,7 @@ void Check(bool ok, int line, double detail = 0) {
 // What `read` finds on a machine as its files describe it.
 template <class Read>
 int64_t OnMachine(const std::map<std::string, std::string>& files, Read read) {
-  std::string root = std::filesystem::temp_directory_path() / "opcast-threads-XXXXXX";
+  std::string root = std::filesystem::temp_directory_path() / "opcast-cpus-XXXXXX";
   if (mkdtemp(root.data()) == nullptr) return -1;
   for (const auto& [name, text] : files) {
     std::filesystem::create_directories((root + name).substr(0, (root + name).rfind('/')));

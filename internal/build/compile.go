@@ -10,7 +10,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/opcast/opcast/internal/build/tree"
@@ -26,7 +25,7 @@ type job struct {
 	ninja   string
 	records records
 	look    *look
-	log     buildLog
+	log     *buildLog
 	parts   *string // of nvcc
 	// touched is a file that changed while it was compiled.
 	touched string
@@ -50,14 +49,15 @@ func (j *job) run(ctx context.Context) (diag.List, error) {
 	if err != nil || len(units)+len(libraries) == 0 {
 		return nil, err
 	}
-	j.log = buildLog{to: j.o.Log}
-	j.o.Log = &j.log
+	j.log = newBuildLog(j.o.Log)
+	j.o.Log = j.log
 	began, err := j.begin(units, libraries)
 	if err != nil {
 		return nil, err
 	}
 	failed := runNinja(ctx, j.o, j.ninja, path.Join(j.work(), "build.ninja"))
-	err = j.keepObjects(context.WithoutCancel(ctx), units, began) // what was compiled before a failure is of use, too
+	j.log.end()
+	err = j.keepObjects(context.WithoutCancel(ctx), units, began, failed != nil) // what was compiled before a failure is of use, too
 	if failed != nil {
 		return nil, failed
 	}
@@ -154,21 +154,8 @@ func (j *job) begin(units []unit, libraries []library) (time.Time, error) {
 	return changed(tree.Local(j.o.Project.Dir, file))
 }
 
-// changed is when a file's content or place changed last. Programs can set other times of a file, but not this one.
-func changed(file string) (time.Time, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("read sources: %w", err)
-	}
-	state, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return time.Time{}, fmt.Errorf("read sources: %s has no time of change", file)
-	}
-	return time.Unix(state.Ctim.Unix()), nil
-}
-
 // keepObjects puts the objects that became complete in place and writes down what they were made from.
-func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) error {
+func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time, failed bool) error {
 	reads, err := readDependencies(ctx, j.o.Project.Dir, j.ninja, path.Join(j.work(), "build.ninja"))
 	if err != nil {
 		return err
@@ -183,7 +170,9 @@ func (j *job) keepObjects(ctx context.Context, units []unit, began time.Time) er
 		made := j.plan.within(j.work(), u.object)
 		files, complete := reads[made]
 		if !complete {
-			j.touched = made // nobody knows what is in it, if ninja was content
+			if !failed {
+				j.touched = made // nobody knows what is in it
+			}
 			continue
 		}
 		if err := j.keepObject(u, made, files, began); err != nil {

@@ -176,7 +176,7 @@ func TestEditWhileCompiling(t *testing.T) {
 			// It compiles what there is, and then somebody saves another text, once.
 			tooltest.Write(t, script, `#!/bin/sh
 c++ "$@" || exit
-case "$*" in *other.cc*) if [ -e `+d.path("next.txt")+` ]; then mv `+d.path("next.txt")+" "+d.path(file)+`; fi ;; esac
+case "$*" in *"-c csrc/other.cc"*) if [ -e `+d.path("next.txt")+` ]; then mv `+d.path("next.txt")+" "+d.path(file)+`; fi ;; esac
 `)
 			if err := os.Chmod(script, 0o755); err != nil {
 				t.Fatal(err)

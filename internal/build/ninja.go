@@ -30,6 +30,7 @@ func runNinja(ctx context.Context, o Options, program, file string) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = o.Project.Dir, o.Log, o.Log
 	// Below "make -j", ninja would look for make's jobserver in files that this process does not have.
 	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool { return strings.HasPrefix(v, "MAKEFLAGS=") })
+	cmd.Env = append(cmd.Env, ninjaStatus)
 	if o.Lock != nil {
 		cmd.ExtraFiles = []*os.File{o.Lock.file}
 	}

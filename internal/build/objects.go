@@ -1,9 +1,7 @@
 package build
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -18,17 +16,21 @@ import (
 // An object is used in another project, or again in this one, on the same condition as the one in the build folder: if its
 // command and all that its compiler read are the same.
 
-// unseen are options by which a compiler reads what it does not tell, or makes something for this machine.
-var unseen = regexp.MustCompile(`-m?(arch|tune|cpu)=native|-fprofile-use|-fplugin|-specs|--config|(^|\s)'?@`)
+// unseen are options by which a compiler reads or writes what it does not tell, or makes something for this machine.
+var unseen = regexp.MustCompile(`(arch|architecture|tune|cpu)[= ]native|-fprofile-|-fauto-profile|-fplugin|-fpass-plugin|-specs|--config|` +
+	`-optf|--options-file|--coverage|-gsplit-dwarf|(^|\s)'?@`)
 
 // located are options by which nvcc writes the place of a project into an object.
-var located = regexp.MustCompile(`(^|\s)(-g|-G|-lineinfo)(\s|$)`)
+var located = regexp.MustCompile(`(^|[\s=,'])(-g(gdb)?\d?|-G|-lineinfo|--generate-line-info|--device-debug|--debug)([\s']|$)`)
 
 // cacheKey is the key of a unit's objects in the cache; empty if none are kept: of the unit with the build's id, since no other
 // build has it, of what another machine would make otherwise, and of AMD's compiler, most of whose parts nobody has looked at.
 func (j *job) cacheKey(u unit) string {
+	if !j.o.Objects.On() {
+		return ""
+	}
 	in, parts := j.plan.in, ""
-	words := strings.Join(in.compiler.Words, " ") + " " + u.flags
+	words := strings.Join(in.compiler.Words, " ") + " " + u.flags + " " + in.environment
 	if forGPU(u.source) && !in.isEmulated(u.source) {
 		if words += " " + strings.Join(in.nvccFlags(), " "); in.cuda == nil || located.MatchString(words) {
 			return ""
@@ -37,7 +39,9 @@ func (j *job) cacheKey(u unit) string {
 			found := in.cuda.Parts()
 			j.parts = &found
 		}
-		parts = *j.parts
+		if parts = *j.parts; parts == "" {
+			return ""
+		}
 	}
 	if strings.Contains(u.flags, "$build_id") || unseen.MatchString(words) {
 		return ""
@@ -75,7 +79,7 @@ func (j *job) restore(u unit) (bool, error) {
 func (j *job) remember(units []unit) {
 	for _, u := range units {
 		key, made := j.cacheKey(u), j.records[u.object]
-		quiet := !j.log.warned || !slices.Contains(j.plan.in.kernels, u.source) || j.plan.in.project.Manifest.Build.Werror
+		quiet := !j.log.spokeOf(u.source) || !slices.Contains(j.plan.in.kernels, u.source) || j.plan.in.project.Manifest.Build.Werror
 		if key == "" || !quiet || slices.Contains(slices.Collect(maps.Values(made.Reads)), unknown) {
 			continue
 		}
@@ -92,14 +96,3 @@ func (j *job) remember(units []unit) {
 
 // ObjectsIn is the folder of the cache of objects in the folder of a user's caches. No collection has such a name.
 func ObjectsIn(folder string) string { return filepath.Join(folder, ".objects") }
-
-// buildLog passes on what ninja and the compilers say, and knows whether a warning is among it.
-type buildLog struct {
-	to     io.Writer
-	warned bool
-}
-
-func (l *buildLog) Write(p []byte) (int, error) {
-	l.warned = l.warned || bytes.Contains(p, []byte("warning"))
-	return l.to.Write(p)
-}

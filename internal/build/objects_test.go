@@ -62,6 +62,41 @@ func TestObjectsOfOtherBuilds(t *testing.T) {
 	}
 }
 
+// TestObjectsOfAFailedBuild: what compiled before something failed, or beside it, is kept as well.
+func TestObjectsOfAFailedBuild(t *testing.T) {
+	d := newDemo(t)
+	d.Objects = cache.Open(filepath.Join(t.TempDir(), "objects"))
+	d.write("csrc/other.cc", "not C++\n")
+	if _, _, log, err := d.build(); err == nil || !strings.Contains(log, "error") {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	removeAll(t, d.path("build"))
+	d.write("csrc/other.cc", demoFiles["csrc/other.cc"])
+	if got := d.compiled(); !slices.Contains(got, "other.cc") || len(got) == 4 {
+		t.Errorf("compiled %v, want other.cc and what ninja had not begun", got)
+	}
+}
+
+// TestBuildLog: it knows which commands said something, and rewrites one line on a terminal.
+func TestBuildLog(t *testing.T) {
+	var out strings.Builder
+	l := newBuildLog(&out)
+	l.live = true
+	for _, part := range []string{"[1/3] compile a", ".cc\n[2/3] compile b.cc\nb.cc:1: Warn", "ung\n[3/3] link x\nrest"} {
+		if _, err := l.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.end()
+	const want = "\r[1/3] compile a.cc\x1b[K\r[2/3] compile b.cc\x1b[K\nb.cc:1: Warnung\n\r[3/3] link x\x1b[K\nrest\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	if l.spokeOf("a.cc") || !l.spokeOf("b.cc") {
+		t.Errorf("spoke: %q", l.spoke)
+	}
+}
+
 func removeAll(t *testing.T, folder string) {
 	t.Helper()
 	if err := os.RemoveAll(folder); err != nil {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/opcast/opcast/internal/build/tree"
 )
@@ -135,4 +137,17 @@ func (l *look) asks(file string) ([]string, error) {
 	}
 	l.asked[file] = headers
 	return headers, nil
+}
+
+// changed is when a file's content or place changed last. Programs can set other times of a file, but not this one.
+func changed(file string) (time.Time, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read sources: %w", err)
+	}
+	state, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return time.Time{}, fmt.Errorf("read sources: %s has no time of change", file)
+	}
+	return time.Unix(state.Ctim.Unix()), nil
 }

@@ -50,8 +50,11 @@ func TestBuildUnderFaults(t *testing.T) {
 	}{
 		"killed":  {[]string{"SLOW_KERNELS=1"}, false, func(f *faults) { f.kills(20) }},
 		"refused": {nil, false, func(f *faults) { f.refusals([]int{1, 3}, 3) }},
-		"poor":    {nil, false, func(f *faults) { f.poor(3, " lacks ninja", "build failed") }},
-		"cached":  {nil, true, func(f *faults) { f.kills(10) }},
+		"poor": {nil, false, func(f *faults) {
+			f.poor(3, " lacks ninja", "build failed")
+			f.broken("no place for a cache", 0, "", "HOME=", "OPCAST_CACHE_DIR=")
+		}},
+		"cached": {nil, true, func(f *faults) { f.kills(10) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

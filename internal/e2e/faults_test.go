@@ -103,7 +103,7 @@ func (f *faults) poor(lacks int, ninja, dead string) {
 	f.broken("compiler that is killed", 1, dead, "BROKEN=killed")
 	f.broken("half an object", 1, dead, "BROKEN=object")
 	f.broken("half a library", 1, dead, "BROKEN=library")
-	f.broken("no home", 0, "", "HOME=", "OPCAST_CACHE_DIR=")
+	f.broken("no home", 0, "", "HOME=")
 }
 
 // pathWithout is a PATH on which one program lacks.

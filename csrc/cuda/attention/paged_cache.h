@@ -18,7 +18,7 @@ struct PagedRows {
 
 // Tables says which pages a sequence has:
 //   const int32_t* Pages(int64_t b) const, int64_t Count(int64_t b, int64_t slots) const
-//   int64_t FirstPart(int64_t b, int64_t slots) const   see decode_attention.h
+//   int64_t FirstPart(int64_t b, int64_t slots) const   see decode_chunks.h
 template <class Tables>
 struct PagedSequences {
   PagedRows k, v;

@@ -53,14 +53,17 @@ func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	return &CUDA{nvcc, libraries, text, version}, nil
 }
 
-// Parts tells the programs that nvcc starts, and their libraries, from any others.
+// Parts tells the programs that nvcc starts, and their libraries, from any others; empty where they do not lie beside it.
 func (c *CUDA) Parts() (text string) {
 	real, err := filepath.EvalSymlinks(c.NVCC)
 	if err != nil {
 		return ""
 	}
-	for _, part := range []string{"bin/cudafe++", "bin/fatbinary", "bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/*.bc"} {
+	for _, part := range []string{"bin/cudafe++", "bin/fatbinary", "bin/nvcc.profile", "bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/*.bc"} {
 		files, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(real)), part)) // only a wrong pattern is an error
+		if len(files) == 0 {
+			return ""
+		}
 		for _, file := range files {
 			if digest, err := tree.FileDigest(file); err == nil {
 				text += part + " " + digest + "\n"

@@ -48,6 +48,9 @@ func Open(folder string) Cache {
 	return Cache{folder}
 }
 
+// On reports whether anything can be kept.
+func (c Cache) On() bool { return c.folder != "" }
+
 // Private reports whether only the user, or root, can write into a folder.
 func Private(folder string) bool {
 	info, err := os.Stat(folder)
