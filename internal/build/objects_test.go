@@ -62,7 +62,7 @@ func TestObjectsOfOtherBuilds(t *testing.T) {
 	}
 }
 
-// TestObjectsOfAFailedBuild: what compiled before something failed, or beside it, is kept as well.
+// TestObjectsOfAFailedBuild: a build that fails keeps the objects of what did compile.
 func TestObjectsOfAFailedBuild(t *testing.T) {
 	d := newDemo(t)
 	d.Objects = cache.Open(filepath.Join(t.TempDir(), "objects"))

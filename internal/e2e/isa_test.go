@@ -43,8 +43,7 @@ func TestInstructionSets(t *testing.T) {
 			if name == "avx512" || testing.Short() {
 				words[4] = products
 			}
-			ops := sampleOf(t, "gemm", "gelu", "layernorm2d", "softmax") // whose loops the other kernels share
-			words = append(words, ops...)
+			words = append(words, sampleOf(t, "gemm", "gelu", "layernorm2d", "softmax")...) // whose loops the other kernels share
 			if wrong, printed := wrongWith(t, interpreter, words); len(wrong) > 0 {
 				t.Errorf("failed: %q\n%s", wrong, printed)
 			}

@@ -53,7 +53,7 @@ func FindCUDA(ctx context.Context, env *pyenv.Env, getenv func(string) string, t
 	return &CUDA{nvcc, libraries, text, version}, nil
 }
 
-// Parts tells the programs that nvcc starts, and their libraries, from any others; empty where they do not lie beside it.
+// Parts tells the programs that nvcc starts, and their libraries, from any others. It is empty if one of them is not in its toolkit.
 func (c *CUDA) Parts() (text string) {
 	real, err := filepath.EvalSymlinks(c.NVCC)
 	if err != nil {

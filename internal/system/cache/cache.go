@@ -26,8 +26,8 @@ const (
 	every  = 24 * time.Hour
 )
 
-// Folder is where the user's caches are: $OPCAST_CACHE_DIR, or a folder at home; empty where $HOME says no home. Packages that
-// build themselves take the same one.
+// Folder is where the user's caches are: $OPCAST_CACHE_DIR, or a folder at home; empty where neither is set. Packages that
+// build themselves take the same one where either is.
 func Folder(getenv func(string) string) string {
 	home := getenv("HOME")
 	if home != "" {
