@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/build/tree"
+	"github.com/opcast/opcast/internal/system/cache"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
 
@@ -94,5 +95,11 @@ func (j *job) remember(units []unit) {
 	j.o.Objects.Trim()
 }
 
-// ObjectsIn is the folder of the cache of objects in the folder of a user's caches. No collection has such a name.
-func ObjectsIn(folder string) string { return filepath.Join(folder, ".objects") }
+// ObjectsOf opens the cache of objects among a user's caches. No collection has the name of its folder.
+func ObjectsOf(getenv func(string) string) cache.Cache {
+	folder := cache.Folder(getenv)
+	if folder == "" {
+		return cache.Cache{}
+	}
+	return cache.Open(filepath.Join(folder, ".objects"))
+}

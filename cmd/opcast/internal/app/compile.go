@@ -11,7 +11,6 @@ import (
 	"github.com/opcast/opcast/internal/build/generated"
 	"github.com/opcast/opcast/internal/build/tree"
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/system/cache"
 )
 
 // Compile generates and builds in the environment of o; nothing but mistakes and the compiler's words are printed. The
@@ -35,9 +34,7 @@ func (a *App) CompileUnder(ctx context.Context, lock *build.Lock, o build.Option
 		return nil, err
 	}
 	o.Project, o.Runtime, o.Lock, o.Getenv, o.Log = project, backend.FS, lock, os.Getenv, a.Stderr
-	if folder := cache.Folder(os.Getenv); folder != "" {
-		o.Objects = cache.Open(build.ObjectsIn(folder))
-	}
+	o.Objects = build.ObjectsOf(os.Getenv)
 	result, findings, err := build.Run(ctx, o)
 	if err != nil {
 		return nil, MachineError(err)

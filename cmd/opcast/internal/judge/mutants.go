@@ -102,6 +102,7 @@ func (a commands) buildCopy(ctx context.Context, env *pyenv.Env, dir string, log
 	}
 	_, findings, err = build.Run(ctx, build.Options{
 		Project: project, Env: env, Runtime: backend.FS, Devices: devices, Getenv: os.Getenv, Log: log, Unlinked: true,
+		Objects: build.ObjectsOf(os.Getenv),
 	})
 	if err != nil {
 		return app.MachineError(err)
