@@ -39,7 +39,13 @@ cudaError_t Ask(const char* name, Values... values) {
 }
 #define ASK(function, ...) ::emulator::Ask<decltype(function)>(#function, __VA_ARGS__)
 
-cudaError_t Begin() { return ASK(cuInit, 0U); }
+cudaError_t Begin() {
+  static std::atomic<bool> begun{false};
+  if (begun) return cudaSuccess;
+  const cudaError_t error = ASK(cuInit, 0U);
+  begun = error == cudaSuccess;
+  return error;
+}
 
 // Makes the primary context of a device current. The runtime keeps it for the life of the process.
 cudaError_t Use(int device) {

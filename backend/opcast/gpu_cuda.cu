@@ -59,8 +59,7 @@ class Contexts {
     *changed = false;
     if (driver_ == nullptr) return Checked(cudaErrorInsufficientDriver);
     CUdevice wanted = 0, now = 0;
-    CUresult error = init_(0);
-    if (error == CUDA_SUCCESS) error = device_(&wanted, device);
+    CUresult error = Device(device, &wanted);
     if (error == CUDA_SUCCESS) error = current_(before);
     if (error == CUDA_SUCCESS && *before != nullptr) {
       error = device_of_current_(&now);
@@ -83,6 +82,20 @@ class Contexts {
   bool Find(const char* name, Function* function) {
     *function = reinterpret_cast<Function>(dlsym(driver_, name));
     return *function != nullptr;
+  }
+
+  // The driver is initialised, and asked for a device, once.
+  CUresult Device(int number, CUdevice* device) {
+    static std::atomic<int64_t> known[kDevices];  // the device and 1; 0 is none
+    const bool cached = number >= 0 && number < kDevices;
+    const int64_t before = cached ? known[number].load(std::memory_order_relaxed) : 0;
+    *device = static_cast<CUdevice>(before - 1);
+    if (before != 0) return CUDA_SUCCESS;
+    CUresult error = init_(0);
+    if (error == CUDA_SUCCESS) error = device_(device, number);
+    if (error == CUDA_SUCCESS && cached)
+      known[number].store(int64_t{*device} + 1, std::memory_order_relaxed);
+    return error;
   }
 
   // The context that the runtime and all frameworks share. It is kept for the life of the process,
