@@ -40,7 +40,7 @@ bool SupportsGemmRows([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] co
 
 bool SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
-  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942)) return opcast::NeedsArch("gfx90a or gfx942", launch, why);
+  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942 || launch.arch == 0x950)) return opcast::NeedsArch("gfx90a, gfx942 or gfx950", launch, why);
   if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
   return true;
 }

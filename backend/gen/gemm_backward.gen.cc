@@ -34,7 +34,7 @@ constexpr opcast::Array kScratch[] = {
 
 bool SupportsGemmBackwardTc([[maybe_unused]] const GemmBackwardArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
-  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942)) return opcast::NeedsArch("gfx90a or gfx942", launch, why);
+  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942 || launch.arch == 0x950)) return opcast::NeedsArch("gfx90a, gfx942 or gfx950", launch, why);
   if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
   if (!((args.T == args.O) && (args.activation != GemmBackwardActivation::kSilu))) return opcast::Declines("needs T == O and activation != 'silu'", why);
   return true;

@@ -75,7 +75,8 @@ __device__ __forceinline__ void store_matrix_sync(
   });
 }
 
-#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
+#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
+    defined(__gfx950__)
 
 namespace detail {
 using Floats = float __attribute__((ext_vector_type(4)));
