@@ -75,6 +75,15 @@ void Narrow(float first, float second, T* to) {
   to[1] = static_cast<T>(second);
 }
 
+// What a GPU approximates, and takes for zero. The last bits differ from those of a GPU.
+constexpr float kSmallestNormal = 0x1p-126f;
+inline float FastExp2(float x) { return x < -126 ? 0 : exp2f(x); }
+inline float FastInverse(float x) {
+  const float inverse = 1 / (fabsf(x) < kSmallestNormal ? copysignf(0, x) : x);
+  return fabsf(inverse) < kSmallestNormal ? copysignf(0, inverse) : inverse;
+}
+inline float MaxOrNan(float a, float b) { return a != a || a > b ? a : b; }
+
 void* DynamicShared();
 
 template <class T>

@@ -24,18 +24,23 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::Float("label_smoothing").Default(0.0),
 };
 
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("sums"),
+};
+
 constexpr opcast::Variant<CrossEntropyArgs> kVariants[] = {
     opcast::Variant<CrossEntropyArgs>("cross_entropy", kDLCPU, OPCAST_ON_CPU(CrossEntropy)),
-    opcast::Variant<CrossEntropyArgs>("cross_entropy_cuda", opcast::kGpu, OPCAST_ON_GPU(CrossEntropyCuda)),
+    opcast::Variant<CrossEntropyArgs>("cross_entropy_cuda", opcast::kGpu, OPCAST_ON_GPU(CrossEntropyCuda)).Workspace(OPCAST_ON_GPU(CrossEntropyCudaWorkspace)).WithScratch(),
 };
 
 void run_cross_entropy(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("cross_entropy", argv, count, 6, opcast::AllocatorOf(request));
+  const opcast::Call call("cross_entropy", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{2, "logits"}, {3, "target"}, {0, "loss"}});
   const opcast::Tensor logits_ = call.Array(2, "logits");
   const opcast::Tensor target_ = call.Array(3, "target");
   opcast::Tensor loss_ = call.Array(0, "loss");
   opcast::Tensor lse_ = call.Array(1, "lse");
+  const opcast::Tensor sums_ = call.Array(6, "sums");
   const auto ignore_index_ = call.Int(4, "ignore_index");
   call.AtLeast("ignore_index", ignore_index_, -2147483648);
   call.AtMost("ignore_index", ignore_index_, 2147483647);
@@ -68,6 +73,13 @@ void run_cross_entropy(const TVMFFIAny* argv, int32_t count, opcast::Request* re
     call.Dense(lse_); call.Data(lse_);
     call.Apart(lse_, {&logits_, &target_, &loss_});
   }
+  if (sums_) {
+    call.DTypeIn(sums_, {opcast::DType::kF32});
+    call.SameDevice(sums_, logits_);
+    call.OutputShape(sums_, &logits_, 1, {opcast::CeilDiv(V_, 4096), 5});
+    call.Dense(sums_); call.Data(sums_);
+    call.Apart(sums_, {&logits_, &target_, &loss_, &lse_});
+  }
   if (loss_.empty() && lse_.empty() && opcast::Launches(request)) return;
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     call.ValuesAtLeast(target_, std::min<int64_t>(ignore_index_, 0), std::to_string(std::min<int64_t>(ignore_index_, 0)), {{"ignore_index", ignore_index_, nullptr}});
@@ -84,13 +96,17 @@ void run_cross_entropy(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.target = target_.data();
   values.ignore_index = ignore_index_;
   values.label_smoothing = label_smoothing_;
+  const std::array<int64_t, 2> sums_sizes = {opcast::CeilDiv(V_, 4096), 5};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"sums", opcast::DType::kF32, &sums_, &values.sums}.Sizes(sums_sizes).LeadingDims(&logits_, 1),
+  };
   opcast::Dispatch(call, op_cross_entropy, kVariants, values, opcast::LaunchOn(logits_),
-                   {request});
+                   {request, scratch, 1});
 }
 
 }  // namespace
 
-opcast::Op op_cross_entropy("cross_entropy", 34, 6722667813190988664, run_cross_entropy, kVariants, kArrays, kAttrs, {});
+opcast::Op op_cross_entropy("cross_entropy", 34, 8388996207254679848, run_cross_entropy, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -22,6 +22,7 @@ struct CrossEntropyArgs {
   const void* target;  // I[*]
   int64_t ignore_index;
   double label_smoothing;
+  float* sums;  // f32[*, ceildiv(V, 4096), 5], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -53,5 +54,7 @@ opcast::Status Visit(const CrossEntropyArgs& args, F&& f) {
 
 opcast::Status CrossEntropy(const CrossEntropyArgs& args, const opcast::Launch& launch);
 opcast::Status CrossEntropyCuda(const CrossEntropyArgs& args, const opcast::Launch& launch);
+// Bytes of scratch that the kernel will use, at most what the definition declares.
+int64_t CrossEntropyCudaWorkspace(const CrossEntropyArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

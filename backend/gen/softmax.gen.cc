@@ -17,16 +17,21 @@ constexpr opcast::Array kArrays[] = {
     opcast::Array::Input("x"),
 };
 
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("sums"),
+};
+
 constexpr opcast::Variant<SoftmaxArgs> kVariants[] = {
     opcast::Variant<SoftmaxArgs>("softmax", kDLCPU, OPCAST_ON_CPU(Softmax)),
-    opcast::Variant<SoftmaxArgs>("softmax_cuda", opcast::kGpu, OPCAST_ON_GPU(SoftmaxCuda)),
+    opcast::Variant<SoftmaxArgs>("softmax_cuda", opcast::kGpu, OPCAST_ON_GPU(SoftmaxCuda)).Workspace(OPCAST_ON_GPU(SoftmaxCudaWorkspace)).WithScratch(),
 };
 
 void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("softmax", argv, count, 2, opcast::AllocatorOf(request));
+  const opcast::Call call("softmax", argv, count, 3, opcast::AllocatorOf(request));
   call.Required({{1, "x"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(1, "x");
   opcast::Tensor y_ = call.Array(0, "y");
+  const opcast::Tensor sums_ = call.Array(2, "sums");
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();
   call.RankAtLeast(x_, 1);
@@ -38,6 +43,13 @@ void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
   call.OutputShape(y_, &x_, 1, {N_});
   call.Dense(y_); call.Data(y_);
   call.Apart(y_, {&x_});
+  if (sums_) {
+    call.DTypeIn(sums_, {opcast::DType::kF32});
+    call.SameDevice(sums_, x_);
+    call.OutputShape(sums_, &x_, 1, {opcast::CeilDiv(N_, 4096), 3});
+    call.Dense(sums_); call.Data(sums_);
+    call.Apart(sums_, {&x_, &y_});
+  }
   if (y_.empty() && opcast::Launches(request)) return;
   SoftmaxArgs values{};
   values.T = T_;
@@ -45,13 +57,17 @@ void run_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
   values.N = N_;
   values.y = y_.data();
   values.x = x_.data();
+  const std::array<int64_t, 2> sums_sizes = {opcast::CeilDiv(N_, 4096), 3};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"sums", opcast::DType::kF32, &sums_, &values.sums}.Sizes(sums_sizes).LeadingDims(&x_, 1),
+  };
   opcast::Dispatch(call, op_softmax, kVariants, values, opcast::LaunchOn(x_),
-                   {request});
+                   {request, scratch, 1});
 }
 
 }  // namespace
 
-opcast::Op op_softmax("softmax", 8, 7283664552631045497, run_softmax, kVariants, kArrays, {}, {});
+opcast::Op op_softmax("softmax", 8, 2119329897043014431, run_softmax, kVariants, kArrays, {}, kScratch);
 
 }  // namespace opcast_ops
 

@@ -17,6 +17,7 @@ struct SoftmaxArgs {
   int64_t N;
   void* y;  // T[*, N]
   const void* x;  // T[*, N]
+  float* sums;  // f32[*, ceildiv(N, 4096), 3], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -44,5 +45,7 @@ opcast::Status Visit(const SoftmaxArgs& args, F&& f) {
 
 opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch);
 opcast::Status SoftmaxCuda(const SoftmaxArgs& args, const opcast::Launch& launch);
+// Bytes of scratch that the kernel will use, at most what the definition declares.
+int64_t SoftmaxCudaWorkspace(const SoftmaxArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

@@ -13,10 +13,11 @@
 //   nvcc, with hipcc, and with g++ for the emulator in backend/emulator, as
 //   `opcast build --device emulated` does.
 // - Numbers are float, double, opcast::f16 and opcast::bf16; convert by static_cast to and from
-//   float. Functions are those of <cmath> for float (fmaf, sqrtf, fabsf, ...).
+//   float. Functions are those of <cmath> for float (fmaf, sqrtf, fabsf, ...). Results of 16 bits
+//   may use the GPU's own approximations, FastExp2 and FastInverse.
 // - Sources are compiled with -fmad=false, or -ffp-contract=off for HIP: the compiler contracts
 //   nothing. Write fmaf where you want it. So a kernel that uses only + - * / fmaf sqrtf and
-//   conversions gives the same bits on the emulator.
+//   conversions gives the same bits on the emulator. This helps to find errors; it is no promise.
 // - Each kernel has __launch_bounds__: no GPU starts it with more threads, nor does the emulator.
 // - All threads of a block reach each __syncthreads(), all lanes of a warp each shuffle. The
 //   emulator ends the program where that is not so.
@@ -58,6 +59,8 @@
 #define OPCAST_UNROLL _Pragma("unroll")
 #define OPCAST_NO_UNROLL _Pragma("unroll 1")
 #endif
+
+#include "opcast/device_fp8.h"
 
 namespace opcast {
 
@@ -132,6 +135,14 @@ template <class T>
 OPCAST_DEVICE void Narrow(float first, float second, T* to) {
   device::Narrow(first, second, to);
 }
+
+// 2^x and 1 / x by one instruction, with a relative error of at most 2^-22. Denormal arguments and
+// results count as 0; NaN stays. The last bits depend on the kind of GPU.
+OPCAST_DEVICE float FastExp2(float x) { return device::FastExp2(x); }
+OPCAST_DEVICE float FastInverse(float x) { return device::FastInverse(x); }
+
+// The larger number, or NaN if one is NaN.
+OPCAST_DEVICE float MaxOrNan(float a, float b) { return device::MaxOrNan(a, b); }
 
 // The shared memory whose size was given to Start; aligned to 128 bytes.
 template <class T>

@@ -43,6 +43,26 @@ __device__ __forceinline__ void Narrow(float first, float second, bf16* to) {
   to[1] = both.y;
 }
 
+__device__ __forceinline__ float FastExp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ __forceinline__ float FastInverse(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ __forceinline__ float MaxOrNan(float a, float b) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  return a != a || a > b ? a : b;
+#endif
+}
+
 __device__ __forceinline__ void* DynamicShared() {
   extern __shared__ __align__(128) unsigned char opcast_dynamic_shared[];
   return opcast_dynamic_shared;

@@ -23,7 +23,9 @@ def normal(*shape: int, like: Any = np.float32, scale: float = 1) -> Any:
 
 def distance(got: Any, want: Any, slack: float) -> float:
     """Return the largest difference beyond the slack, in spacings of the dtype."""
-    mantissa: int = {"float32": 23, "float16": 10, "bfloat16": 7}[got.dtype.name]
+    mantissa: int = {"float32": 23, "float16": 10, "bfloat16": 7, "float8_e4m3fn": 3}[
+        got.dtype.name
+    ]
     difference: Any = np.abs(got.astype(np.float64) - want.astype(np.float64))
     size: Any = np.maximum(np.abs(want.astype(np.float64)), 2.0**-14)
     return float(
@@ -55,6 +57,8 @@ def compare(shape: tuple[int, int], like: Any) -> int:
         check("eltwise_add", [x, grad])
         + check("softmax", [x])
         + check("softmax_backward", [grad, np.abs(x)])
+        + check("cross_entropy", [x, rng.integers(0, n, rows)])
+        + check("per_token_quant", [x], out_dtype=ml_dtypes.float8_e4m3fn)
         + check("rms_norm", [x, weight])
         + check("rms_norm_backward", [grad, x, weight], sums=(1,))
         + check("fused_add_rms_norm", [x, grad, weight])

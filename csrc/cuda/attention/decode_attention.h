@@ -17,8 +17,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "cuda/attention/count_division.h"
 #include "cuda/attention/decode_chunks.h"
+#include "cuda/lib/count_division.h"
 #include "cuda/lib/exp.h"
 #include "opcast/device.h"
 

@@ -8,10 +8,10 @@
 // bfloat16, each of which has a product; that is 16 bits of it. All else is float, rounded once.
 #pragma once
 
-#include "cuda/attention/count_division.h"
 #include "cuda/attention/flash_mla_rows.h"
 #include "cuda/attention/flash_mla_scores.h"
 #include "cuda/attention/flash_mla_shared_memory.h"
+#include "cuda/lib/count_division.h"
 #include "cuda/lib/vectors_16_bytes.h"
 
 namespace opcast_ops {

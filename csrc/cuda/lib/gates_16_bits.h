@@ -1,7 +1,7 @@
 // Gates for results of 16 bits: the numbers times a function of gates.h, with a relative error
-// below 2e-5, an eighth of the last place of a float16 or less. Neither branches nor divisions, so
-// that a GPU computes them as fast as it reads memory. tests/cuda_gates.cc tries every number of 16
-// bits.
+// below 2e-5, an eighth of the last place of a float16 or less. Powers and inverses are those that
+// the GPU approximates, and there are no branches, so that it computes them as fast as it reads
+// memory. tests/cuda_gates.cc tries every number of 16 bits.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,10 @@ namespace opcast_ops {
 
 constexpr float kLog2E = 0x1.715476p0f;
 
-// 2^x for x from -120 to 0, with a relative error of 3e-6.
-OPCAST_DEVICE float ShortPowerOfTwo(float x) {
-  constexpr float kRounder = 0x1.8p23f;  // added to a small number, it rounds that to an integer
-  const float shifted = x + kRounder, rest = x - (shifted - kRounder);
-  const float fraction = Polynomial(
-      {0x1.3997cap-7f, 0x1.ca144p-5f, 0x1.ec06dap-3f, 0x1.62e0dcp-1f, 0x1.ffffe8p-1f}, rest);
-  using opcast::detail::Bits;
-  return opcast::detail::FromBits(Bits(fraction) + (Bits(shifted) << 23));
-}
-
-// 1 / x for a normal x, with a relative error of 7e-6: a guess from the bits and two of Newton's
-// steps.
-OPCAST_DEVICE float ShortInverse(float x) {
-  float inverse = opcast::detail::FromBits(0x7ef31000 - opcast::detail::Bits(x));
-  inverse = fmaf(fmaf(-x, inverse, 1), inverse, inverse);
-  return fmaf(fmaf(-x, inverse, 1), inverse, inverse);
-}
-
-// e^x for x up to 0: the square of a root, which is normal where its square is not. Below -97,
-// where it rounds to 0 in 16 bits, it is that of -97.
+// e^x for x up to 0: the square of a root, which is normal where its square is not.
 OPCAST_DEVICE float ShortExp(float x) {
-  const float root = ShortPowerOfTwo(kLog2E / 2 * (x < -97 ? -97 : x));
-  return x == x ? root * root : x;
+  const float root = opcast::FastExp2(kLog2E / 2 * x);
+  return root * root;
 }
 
 // x times a gate: number * root * root. The root is normal where its square is not.
@@ -62,8 +43,8 @@ struct ShortLogistic {
 
   // x times the gate of a number that has its sign. Below -end, x is -end.
   OPCAST_DEVICE static ShortGated Times(float x, float number, float end) {
-    const float fourth = ShortPowerOfTwo(-kLog2E / 4 * fminf(fabsf(number), kEnd));
-    const float root = fourth * fourth, inverse = ShortInverse(fmaf(root, root, 1));
+    const float fourth = opcast::FastExp2(-kLog2E / 4 * fminf(fabsf(number), kEnd));
+    const float root = fourth * fourth, inverse = opcast::FastInverse(fmaf(root, root, 1));
     return ShortGatedOf(x, end, inverse, inverse, root);
   }
 };
@@ -74,8 +55,8 @@ struct ShortCubicLogistic {
     constexpr float kEnd = 13.6f, kFourth = -0x1.26aec2p-1f,
                     kCubic = -0x1.a5a7dp-6f;  // of -u log2(e) / 4
     const float a = fminf(fabsf(x), kEnd);
-    const float fourth = ShortPowerOfTwo(a * fmaf(a * a, kCubic, kFourth)), root = fourth * fourth;
-    const float inverse = ShortInverse(fmaf(root, root, 1));
+    const float fourth = opcast::FastExp2(a * fmaf(a * a, kCubic, kFourth)), root = fourth * fourth;
+    const float inverse = opcast::FastInverse(fmaf(root, root, 1));
     return ShortGatedOf(x, kEnd, inverse, inverse, root);
   }
 };
@@ -86,10 +67,10 @@ struct ShortNormal {
   OPCAST_DEVICE static ShortGated Of(float x) {
     constexpr float kEnd = 20, kSlope = 0x1.733334p-2f;
     const float a = fminf(fabsf(x), kEnd);
-    const float fourth = ShortPowerOfTwo(a * a * (-kLog2E / 8)), root = fourth * fourth;
+    const float fourth = opcast::FastExp2(a * a * (-kLog2E / 8)), root = fourth * fourth;
     const float factor = Polynomial({-0x1.91761cp-4f, 0x1.f997d8p-3f, 0x1.59faf2p-5f,
                                      0x1.56599ep-3f, 0x1.21f366p-3f, 0x1.506bc2p-13f},
-                                    ShortInverse(fmaf(kSlope, a, 1)));
+                                    opcast::FastInverse(fmaf(kSlope, a, 1)));
     return ShortGatedOf(x, kEnd, 1 - factor * root * root, factor, root);
   }
 };

@@ -58,14 +58,17 @@ Teams TeamsFor(int64_t rows, int64_t n, int most = kMostThreads) {
 // What a thread knows of its team.
 class Member {
  public:
-  OPCAST_DEVICE explicit Member(const Teams& teams)
+  OPCAST_DEVICE explicit Member(const Teams& teams) : Member(teams, teams.n) {}
+  // For rows of n elements, at most as many as the teams are made for.
+  OPCAST_DEVICE Member(const Teams& teams, int64_t n)
       : teams_(teams),
+        n_(n),
         team_(static_cast<int>(threadIdx.x) / teams.threads),
         index_(static_cast<int>(threadIdx.x) % teams.threads) {}
 
   // The team's row among those of a tile; may be past the last.
   OPCAST_DEVICE int64_t Row(int64_t tile) const { return tile * teams_.count + team_; }
-  OPCAST_DEVICE int64_t n() const { return teams_.n; }
+  OPCAST_DEVICE int64_t n() const { return n_; }
   // The place of this thread in its team, and the team's threads.
   OPCAST_DEVICE int index() const { return index_; }
   OPCAST_DEVICE int threads() const { return teams_.threads; }
@@ -79,19 +82,21 @@ class Member {
   template <class T, class Form, class F>
   OPCAST_DEVICE void ForVectors(F f) const {
     if constexpr (Form::kVectors > 0) {
+      const int n = static_cast<int>(n_);
+      int begin = index_ * Vector<T>::kSize;
       OPCAST_UNROLL
-      for (int k = 0; k < Form::kVectors; ++k) {
-        if (Begin<T>(k) < teams_.n) f(k, Begin<T>(k));
+      for (int k = 0; k < Form::kVectors; ++k, begin += teams_.threads * Vector<T>::kSize) {
+        if (begin < n) f(k, begin);
       }
     } else {
       OPCAST_NO_UNROLL
-      for (int64_t k = 0; Begin<T>(k) < teams_.n; ++k) f(0, Begin<T>(k));
+      for (int64_t k = 0; Begin<T>(k) < n_; ++k) f(0, Begin<T>(k));
     }
   }
   // Whether a row has element e of the vector that begins at `begin`.
   template <class Form>
   OPCAST_DEVICE bool Has(int64_t begin, int e) const {
-    return Form::kWhole || begin + e < teams_.n;
+    return Form::kWhole || begin + e < n_;
   }
 
   // Where the k-th vector of this thread begins in a row.
@@ -144,6 +149,7 @@ class Member {
 
  private:
   const Teams& teams_;
+  const int64_t n_;
   const int team_, index_;
   int turn_ = 0;
 };

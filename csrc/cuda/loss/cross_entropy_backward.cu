@@ -1,12 +1,14 @@
 // grad_logits[i, j] = grad_loss[i] * (exp(logits[i, j] - lse[i]) - (1 - s) [j = target[i]] - s /
 // V), where s is the label smoothing; dense rows. Exponentials are float, for float32 also of what
 // the difference of two floats loses. A difference that cancels more than half, and what may leave
-// the range of floats on the way, is computed in double. Rounded once.
+// the range of floats on the way, is computed in double. Where 16 bits are wanted and nothing is
+// subtracted, the power is the GPU's own. Rounded once. Long rows are cut into parts.
 //
 // Registers: at most 96.
 #include "cross_entropy_backward.gen.h"
 #include "cuda/lib/exp.h"
-#include "cuda/lib/row_kernels.h"
+#include "cuda/lib/gates_16_bits.h"
+#include "cuda/lib/row_parts.h"
 
 namespace opcast_ops {
 namespace {
@@ -25,14 +27,26 @@ template <class T>
 OPCAST_DEVICE float Gradient(float x, float lse, Goal goal) {
   const Pair difference = Add(x, -lse);
   const float grad = static_cast<float>(goal.grad);
-  const bool tame = fabsf(difference.high) < 80 && fabsf(grad) < 0x1p100f;
-  if (!tame) return GradientInDouble(x, lse, goal);
-  const Power power = Exp(difference.high, sizeof(T) == 2 ? 0 : difference.low);
-  if (goal.less == 0) return power.Times(1).Times(grad);
-  const Pair less = PairOf(goal.less);
-  const float slope = (power.Value() - less.high) - less.low;
-  if (fabsf(slope) < 0.5f * less.high) return GradientInDouble(x, lse, goal);
-  return slope * grad;
+  if (fabsf(difference.high) < 80 && fabsf(grad) < 0x1p100f) {
+    const Power power = Exp(difference.high, sizeof(T) == 2 ? 0 : difference.low);
+    if (goal.less == 0) return power.Times(1).Times(grad);
+    const Pair less = PairOf(goal.less);
+    const float slope = (power.Value() - less.high) - less.low;
+    if (!(fabsf(slope) < 0.5f * less.high)) return slope * grad;
+  }
+  return GradientInDouble(x, lse, goal);
+}
+
+// The same for numbers of 16 bits from which nothing is subtracted. The root of the power is normal
+// where the power is not.
+template <class T>
+OPCAST_DEVICE Floats<T> Gradients(Floats<T> values, float lse, float grad) {
+  OPCAST_UNROLL
+  for (float& value : values.at) {
+    const float root = opcast::FastExp2(kLog2E / 2 * (value - lse));
+    value = root * grad * root;
+  }
+  return values;
 }
 
 template <class T, class I>
@@ -43,25 +57,43 @@ struct CrossEntropyBackwardRow {
   const T* logits;
   const I* target;
   const float* lse;
-  int64_t ignored;
+  int64_t n, ignored;
   double smoothing;
+
+  // Elements of a row from `from` on.
+  template <class Form>
+  OPCAST_DEVICE void RunFrom(const Member& member, int64_t row, int64_t from) const {
+    const Held<T, Form> held(member, logits + row * n + from, true);
+    const int64_t own = target[row];
+    const bool fine = own >= 0 && own < n && own != ignored;
+    const double even = smoothing / static_cast<double>(n);
+    const float norm = lse[row], grad = grad_loss[row];
+    T* const to = grad_logits + row * n + from;
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      Floats<T> values = Widen(held.At(k, begin));
+      if (!fine) {
+        OPCAST_UNROLL
+        for (float& value : values.at) value = own == ignored ? 0 : NAN;
+      } else if (sizeof(T) == 2 && smoothing == 0) {
+        values = Gradients<T>(values, norm, grad);
+      } else {
+        OPCAST_UNROLL
+        for (float& value : values.at) value = Gradient<T>(value, norm, {even, double{grad}});
+      }
+      Store<Form::kWhole>(Narrow(values), to, begin, member.n());
+      if (fine && static_cast<uint64_t>(own - from - begin) < values.kSize)  // it has the target
+        to[own - from] = Round<T>(Gradient<T>(static_cast<float>(logits[row * n + own]), norm,
+                                              {even + (1 - smoothing), double{grad}}));
+    });
+  }
 
   template <class Form>
   OPCAST_DEVICE void Run(Member& member, int64_t row, bool there) const {
-    if (!there) return;
-    const int64_t n = member.n(), own = target[row];
-    const bool fine = own >= 0 && own < n && own != ignored;
-    const double even = smoothing / static_cast<double>(n), grad = grad_loss[row];
-    const float norm = lse[row];
-    member.ForVectors<T, Form>([&](int, int64_t begin) {
-      Floats<T> values = Widen(Load<Form::kWhole>(logits + row * n, begin, n));
-      OPCAST_UNROLL
-      for (int e = 0; e < values.kSize; ++e) {
-        const Goal goal = {begin + e == own ? even + (1 - smoothing) : even, grad};
-        values.at[e] = fine ? Gradient<T>(values.at[e], norm, goal) : own == ignored ? 0 : NAN;
-      }
-      Store<Form::kWhole>(Narrow(values), grad_logits + row * n, begin, n);
-    });
+    if (there) RunFrom<Form>(member, row, 0);
+  }
+  template <class Form>
+  OPCAST_DEVICE void Run(Member& member, const Parts&, const Part& part) const {
+    RunFrom<Form>(member, part.row, part.begin);
   }
 };
 
@@ -73,8 +105,11 @@ opcast::Status CrossEntropyBackwardCuda(const CrossEntropyBackwardArgs& args,
     using T = typename std::decay_t<decltype(a)>::T;
     using I = typename std::decay_t<decltype(a)>::I;
     const CrossEntropyBackwardRow<T, I> work{
-        a.grad_logits, a.grad_loss, a.logits, a.target, a.lse, a.ignore_index, a.label_smoothing};
-    return ForRows(a.batch, a.V, AlignedRows<T>({a.grad_logits, a.logits}, a.V), launch, work);
+        a.grad_logits, a.grad_loss, a.logits,       a.target,
+        a.lse,         a.V,         a.ignore_index, a.label_smoothing};
+    const bool aligned = AlignedRows<T>({a.grad_logits, a.logits}, a.V);
+    if (IsLong<T>(a.V)) return ForParts(Parts::Of<T>(a.batch, a.V), aligned, launch, work);
+    return ForRows(a.batch, a.V, aligned, launch, work);
   });
 }
 

@@ -1,16 +1,29 @@
 // y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. For results of float32 the
 // differences and the sum are pairs of floats, so that small probabilities are right too; the rest
-// is float, three roundings: within 2.6 ulp. For results of 16 bits, all is float. A row that holds
-// NaN or +inf, or nothing but -inf, becomes NaN.
+// is float, three roundings. For results of 16 bits, all is float, and powers are the GPU's own. A
+// row that holds NaN or +inf, or nothing but -inf, becomes NaN.
 //
-// Registers: at most 96.
-#include "cuda/lib/exp.h"
+// A row that a block can hold is read once. A longer one is cut into parts: the first kernel sums
+// each part, the second merges the sums of a row, in order, and reads the part once more, mostly
+// from the cache.
+//
+// Registers: at most 104.
+#include "cuda/lib/exp_sums.h"
 #include "cuda/lib/gates_16_bits.h"
-#include "cuda/lib/row_kernels.h"
+#include "cuda/lib/row_parts.h"
 #include "softmax.gen.h"
 
 namespace opcast_ops {
 namespace {
+
+// e^(value - max).
+template <class T>
+OPCAST_DEVICE float Weight(float value, float max) {
+  if constexpr (sizeof(T) == 2)
+    return ShortExp(value - max);
+  else
+    return ExpOfDifference(value, max);
+}
 
 template <class T>
 struct SoftmaxRow {
@@ -18,38 +31,16 @@ struct SoftmaxRow {
   T* y;
   const T* x;
 
-  // e^(value - max).
-  OPCAST_DEVICE static float Weight(float value, float max) {
-    if constexpr (sizeof(T) == 2) return ShortExp(value - max);
-    const Pair difference = Add(value, -max);
-    const bool counts = difference.high > -200;  // else the result is 0, and the rest may be large
-    return Exp(difference.high, counts ? difference.low : 0).Value();
-  }
-
-  template <class Form>
-  OPCAST_DEVICE float Largest(Member& member, const Held<T, Form>& held) const {
-    float largest = -INFINITY;
-    member.ForVectors<T, Form>([&](int k, int64_t begin) {
-      const Floats<T> values = Widen(held.At(k, begin));
-      OPCAST_UNROLL
-      for (int e = 0; e < values.kSize; ++e) {
-        const float v = values.at[e];
-        if (member.Has<Form>(begin, e) && v > largest) largest = v;
-      }
-    });
-    return member.Max(largest);
-  }
-
   template <class Form>
   OPCAST_DEVICE void Run(Member& member, int64_t row, bool there) const {
     const int64_t n = member.n();
     const Held<T, Form> held(member, x + row * n, there);
-    const float max = Largest<Form>(member, held);
+    const float max = LargestOfRow<T, Form>(member, held);
     Floats<T> weights[Form::kVectors > 0 ? Form::kVectors : 1];
     const auto weigh = [&](int k, int64_t begin) {
       const Floats<T> values = Widen(held.At(k, begin));
       OPCAST_UNROLL
-      for (int e = 0; e < values.kSize; ++e) weights[k].at[e] = Weight(values.at[e], max);
+      for (int e = 0; e < values.kSize; ++e) weights[k].at[e] = Weight<T>(values.at[e], max);
     };
     Pair sum{};
     member.ForVectors<T, Form>([&](int k, int64_t begin) {
@@ -76,11 +67,63 @@ struct SoftmaxRow {
   }
 };
 
+// The sum of each part.
+template <class T>
+struct SumParts {
+  const T* x;
+  ExpSum* sums;
+
+  template <class Form>
+  OPCAST_DEVICE void Run(Member& member, const Parts& parts, const Part& part) const {
+    const Held<T, Form> held(member, x + part.row * parts.n + part.begin, true);
+    const float max = LargestOfRow<T, Form>(member, held);
+    const Pair sum = SumExps<T, Form>(member, held, max);
+    if (member.index() == 0) sums[part.row * parts.count + part.index] = {max, sum};
+  }
+};
+
+// The results of each part.
+template <class T>
+struct WriteParts {
+  T* y;
+  const T* x;
+  const ExpSum* sums;
+
+  template <class Form>
+  OPCAST_DEVICE void Run(Member& member, const Parts& parts, const Part& part) const {
+    const int64_t from = part.row * parts.n + part.begin;
+    const Held<T, Form> held(member, x + from, true);
+    const ExpSum* const own = sums + part.row * parts.count;
+    const ExpSum row = MergeExpSums(member, parts.count, [&](int64_t i) { return own[i]; });
+    const float scale = row.max <= kLargest ? 1 / row.sum.high : NAN;
+    member.ForVectors<T, Form>([&](int k, int64_t begin) {
+      Floats<T> values = Widen(held.At(k, begin));
+      OPCAST_UNROLL
+      for (float& value : values.at) value = Weight<T>(value, row.max) * scale;
+      Store<Form::kWhole>(Narrow(values), y + from, begin, member.n());
+    });
+  }
+};
+
+template <class T>
+opcast::Status LongRows(const SoftmaxArgs& args, const opcast::Launch& launch, T* y, const T* x) {
+  const Parts parts = Parts::Of<T>(args.batch, args.N);
+  const bool aligned = AlignedRows<T>({y, x}, args.N);
+  ExpSum* const sums = reinterpret_cast<ExpSum*>(args.sums);
+  const opcast::Status status = ForParts(parts, aligned, launch, SumParts<T>{x, sums});
+  return status.ok() ? ForParts(parts, aligned, launch, WriteParts<T>{y, x, sums}) : status;
+}
+
 }  // namespace
+
+int64_t SoftmaxCudaWorkspace(const SoftmaxArgs& args, const opcast::Launch&) {
+  return ScratchOfParts(args.T, args.batch, args.N, sizeof(ExpSum));
+}
 
 opcast::Status SoftmaxCuda(const SoftmaxArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
+    if (IsLong<T>(a.N)) return LongRows<T>(a, launch, a.y, a.x);
     return ForRows(a.batch, a.N, AlignedRows<T>({a.y, a.x}, a.N), launch, SoftmaxRow<T>{a.y, a.x});
   });
 }

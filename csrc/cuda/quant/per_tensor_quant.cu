@@ -1,21 +1,34 @@
-// q = x / scale, dense arrays. See quantise_rows.h.
+// q = x / scale, dense arrays. See codes.h.
 //
-// Registers: at most 48.
-#include "cuda/lib/for_each_element.h"
-#include "cuda/quant/quantise_rows.h"
+// Registers: at most 64.
+#include "cuda/lib/for_each_vector.h"
+#include "cuda/quant/codes.h"
 #include "per_tensor_quant.gen.h"
 
 namespace opcast_ops {
 namespace {
 
 template <class T, class Q>
-struct QuantElement {
+struct QuantVectors {
+  using Element = T;
+  struct Input {
+    Vector<T> x;
+    ScaleDivision division;
+  };
+
   const T* x;
   const float* scale;
   Q* q;
+  int64_t n;
 
-  OPCAST_DEVICE void operator()(int64_t i) const {
-    q[i] = Quantised<Q>(static_cast<float>(x[i]), *scale);
+  template <bool kWhole>
+  OPCAST_DEVICE Input Read(int64_t at) const {
+    return {Load<kWhole>(x, at, n), ScaleDivision::By(*scale)};
+  }
+
+  template <bool kWhole>
+  OPCAST_DEVICE void Write(int64_t at, const Input& input) const {
+    StoreCodes<kWhole>(Quantised<Q, T>(Widen(input.x), input.division), q, at, n);
   }
 };
 
@@ -24,8 +37,8 @@ struct QuantElement {
 opcast::Status PerTensorQuantCuda(const PerTensorQuantArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using Args = std::decay_t<decltype(a)>;
-    const QuantElement<typename Args::T, typename Args::Q> element{a.x, a.scale, a.q};
-    return ForEach(launch, a.batch, element);
+    const QuantVectors<typename Args::T, typename Args::Q> work{a.x, a.scale, a.q, a.batch};
+    return ForVectors(launch, a.batch, Aligned({a.x, a.q}), work);
   });
 }
 

@@ -1,36 +1,12 @@
-// Quantising numbers: x / scale, limited and rounded to nearest, ties to even.
+// Quantising rows, each by a scale of its own. See codes.h.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-#include "common/quant_limits.h"
 #include "cuda/lib/row_kernels.h"
+#include "cuda/quant/codes.h"
 
 namespace opcast_ops {
-
-// x / scale as a number of Q: a quotient of floats, but for int8, where NaN become 0 and a quotient
-// that looks like a tie is computed again.
-template <class Q>
-OPCAST_DEVICE Q Quantised(float x, float scale) {
-  const float quotient = x / scale;
-  float value = quotient;
-  if constexpr (std::is_same_v<Q, int8_t>) {
-    value = rintf(quotient);
-    if (fabsf(quotient - value) == 0.5f)
-      value = static_cast<float>(rint(static_cast<double>(x) / static_cast<double>(scale)));
-    if (value != value) value = 0;
-  }
-  if (value > kMost<Q>) value = kMost<Q>;
-  if (value < -kMost<Q>) value = -kMost<Q>;
-  return static_cast<Q>(value);
-}
-
-// What becomes of a vector of T.
-template <class T, class Q>
-struct alignas(Vector<T>::kSize) QuantVector {
-  Q at[Vector<T>::kSize];
-};
 
 // A row that is quantised by the scale that makes its largest magnitude the largest of Q.
 template <class T, class Q>
@@ -63,19 +39,10 @@ struct QuantRow {
     const float scale = wanted == 0 ? 1 : wanted;
     if (member.Writes(row)) scales[row] = scale;
     if (!there) return;
+    const ScaleDivision division = ScaleDivision::By(scale);
     member.ForVectors<T, Form>([&](int k, int64_t begin) {
-      const Floats<T> values = Widen(held.At(k, begin));
-      QuantVector<T, Q> result;
-      OPCAST_UNROLL
-      for (int e = 0; e < values.kSize; ++e) result.at[e] = Quantised<Q>(values.at[e], scale);
-      Q* const to = q + row * n + begin;
-      if constexpr (Form::kWhole) {
-        *reinterpret_cast<QuantVector<T, Q>*>(to) = result;
-      } else {
-        for (int e = 0; e < values.kSize; ++e) {
-          if (begin + e < n) to[e] = result.at[e];
-        }
-      }
+      const Codes<T, Q> codes = Quantised<Q, T>(Widen(held.At(k, begin)), division);
+      StoreCodes<Form::kWhole>(codes, q + row * n, begin, n);
     });
   }
 };

@@ -1,7 +1,7 @@
 // The first R columns of the heads of q and k, turned in pairs by the angles of each token's
 // position; rows of heads are contiguous, tokens and heads may lie anywhere. See rope.h.
 //
-// Registers: at most 64.
+// Registers: at most 72.
 #include "cuda/rotary/rope.h"
 #include "rope.gen.h"
 

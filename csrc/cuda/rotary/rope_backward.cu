@@ -1,6 +1,6 @@
 // Gradients of rope: those of its results, turned by the negative angles; dense arrays. See rope.h.
 //
-// Registers: at most 64.
+// Registers: at most 72.
 #include "cuda/rotary/rope.h"
 #include "rope_backward.gen.h"
 

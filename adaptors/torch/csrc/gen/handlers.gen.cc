@@ -690,7 +690,7 @@ const Op kOps[] = {
      kConv2dAttrs, 4,
      0, 0},
     {"cross_entropy",
-     0x5d4bb6c204337378,
+     0x746bb39a8b83b128,
      {
          {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing) -> Tensor", Kernel<3, Form::kPlain>},
          {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing) -> (Tensor, Tensor)", Kernel<3, Form::kTrain>},
@@ -698,7 +698,7 @@ const Op kOps[] = {
      kCrossEntropyOutputs, 2,
      kCrossEntropyInputs, 2,
      kCrossEntropyAttrs, 2,
-     0, 0},
+     0, 1},
     {"cross_entropy_backward",
      0x7b5f3759003da4d1,
      {
@@ -1280,7 +1280,7 @@ const Op kOps[] = {
      nullptr, 0,
      0, 0},
     {"softmax",
-     0x6514c651f2ad8d79,
+     0x1d695f500b1d331f,
      {
          {"(Tensor x) -> Tensor", Kernel<62, Form::kPlain>},
          {nullptr, nullptr},
@@ -1288,7 +1288,7 @@ const Op kOps[] = {
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
-     0, 0},
+     0, 1},
     {"softmax_backward",
      0x69beef607b97ae9,
      {

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("softmax", 0x6514C651F2AD8D79)
+_op = _rt.Op("softmax", 0x1D695F500B1D331F)
 _direct = _op.direct
 
 

@@ -439,7 +439,11 @@ def cross_entropy(
         raise _r.batch(op, "target", batch, "logits", target_s)
     if not (V_ > 0):
         raise _r.require(op, "V > 0", (("V", V_, ""),))
-    specs: _m.Specs = (((*batch,), "float32"), ((*batch,), "float32"))
+    specs: _m.Specs = (
+        ((*batch,), "float32"),
+        ((*batch,), "float32"),
+        ((*batch, _a.ceildiv(op, V_, 4096), 5), "float32"),
+    )
     if out is not None:
         _m.outputs(fw, op, ("loss",), specs, out, (("logits", logits_), ("target", target_)), ("",))
     return specs, (ignore_index_, label_smoothing_)
@@ -4635,7 +4639,7 @@ def softmax(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     batch = tuple(x_s[:-1])
     N_ = x_s[-1]
-    specs: _m.Specs = (((*batch, N_), T_),)
+    specs: _m.Specs = (((*batch, N_), T_), ((*batch, _a.ceildiv(op, N_, 4096), 3), "float32"))
     if out is not None:
         _m.outputs(fw, op, ("y",), specs, out, (("x", x_),), ("x",))
     return specs, ()

@@ -288,7 +288,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.CrossEntropy,
         doc="Cross entropy of logits and the classes that they should name, for each row.",
         file="opdefs/loss/cross_entropy.toml",
-        schema=0x5D4BB6C204337378,
+        schema=0x746BB39A8B83B128,
         dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
@@ -335,8 +335,16 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("cross_entropy", "cpu", False),
-            ("cross_entropy_cuda", "cuda", False),
-            ("cross_entropy_cuda", "rocm", False),
+            ("cross_entropy_cuda", "cuda", True),
+            ("cross_entropy_cuda", "rocm", True),
+        ),
+        scratch=(
+            Arg(
+                "sums",
+                "f32[*, ceildiv(V, 4096), 5]",
+                "Largest number and sums of parts of long rows.",
+                dims=("*", "ceildiv(V, 4096)", "5"),
+            ),
         ),
         autocast="float32",
         backward="cross_entropy_backward",
@@ -3663,7 +3671,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.Softmax,
         doc="Softmax over the last axis.",
         file="opdefs/norm/softmax.toml",
-        schema=0x6514C651F2AD8D79,
+        schema=0x1D695F500B1D331F,
         dtypes={"T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(Arg("x", "T[*, N]", "Logits; a row of only -inf gives NaN.", dims=("*", "N")),),
@@ -3681,8 +3689,16 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("softmax", "cpu", False),
-            ("softmax_cuda", "cuda", False),
-            ("softmax_cuda", "rocm", False),
+            ("softmax_cuda", "cuda", True),
+            ("softmax_cuda", "rocm", True),
+        ),
+        scratch=(
+            Arg(
+                "sums",
+                "f32[*, ceildiv(N, 4096), 3]",
+                "Largest number and sum of parts of long rows.",
+                dims=("*", "ceildiv(N, 4096)", "3"),
+            ),
         ),
         backward="softmax_backward",
     ),

@@ -180,7 +180,8 @@ extern "C" int __tvm_ffi_cross_entropy(void*, const TVMFFIAny*, int32_t, TVMFFIA
 // target: I[*]. The class of each row; what is no class and not ignored gives NaN.
 // ignore_index: A row with this target has a loss of 0.
 // label_smoothing: The share of the target that is spread evenly over all classes.
-inline void cross_entropy(DLTensor* loss, DLTensor* lse, const DLTensor* logits, const DLTensor* target, int64_t ignore_index = -100, double label_smoothing = 0.0) {
+// sums: f32[*, ceildiv(V, 4096), 5], scratch, null for kernels that take none. Largest number and sums of parts of long rows.
+inline void cross_entropy(DLTensor* loss, DLTensor* lse, const DLTensor* logits, const DLTensor* target, int64_t ignore_index = -100, double label_smoothing = 0.0, DLTensor* sums = nullptr) {
   internal_::Call call_;
   call_.Array(loss);
   call_.Array(lse);
@@ -188,6 +189,7 @@ inline void cross_entropy(DLTensor* loss, DLTensor* lse, const DLTensor* logits,
   call_.Array(target);
   call_.Value(ignore_index);
   call_.Value(label_smoothing);
+  call_.Array(sums);
   call_.Run(&__tvm_ffi_cross_entropy);
 }
 
@@ -1471,10 +1473,12 @@ extern "C" int __tvm_ffi_softmax(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 //
 // y: T[*, N]. Probabilities: every row sums to 1.
 // x: T[*, N]. Logits; a row of only -inf gives NaN.
-inline void softmax(DLTensor* y, const DLTensor* x) {
+// sums: f32[*, ceildiv(N, 4096), 3], scratch, null for kernels that take none. Largest number and sum of parts of long rows.
+inline void softmax(DLTensor* y, const DLTensor* x, DLTensor* sums = nullptr) {
   internal_::Call call_;
   call_.Array(y);
   call_.Array(x);
+  call_.Array(sums);
   call_.Run(&__tvm_ffi_softmax);
 }
 
