@@ -15,8 +15,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 )
 
-// usualGFX are built where the manifest names none, if the compiler knows them: CDNA 2 and 3.
-var usualGFX = []string{"gfx90a", "gfx942"}
+// usualGFX are built where the manifest names none, if the compiler knows them: CDNA 2 to 4.
+var usualGFX = []string{"gfx90a", "gfx942", "gfx950"}
 
 // HIP is a compiler for AMD's GPUs: the words that start its command, what tells it from any other, its version, and the
 // architectures to compile for.
@@ -116,7 +116,7 @@ func (h *HIP) chooseArchs(ctx context.Context, named []string, getenv func(strin
 		return err != nil
 	})
 	if len(known) == 0 {
-		return nil, &pyenv.MissingError{Text: fmt.Sprintf("%s compiles for none of %s: %v", h.Words[0], strings.Join(usualGFX, " and "), says)}
+		return nil, &pyenv.MissingError{Text: fmt.Sprintf("%s compiles for none of %s: %v", h.Words[0], strings.Join(usualGFX, ", "), says)}
 	}
 	return known, nil
 }

@@ -20,7 +20,7 @@ func TestFindHIP(t *testing.T) {
 		"named":                {named: both, want: "gfx90a gfx942", wave: 64},
 		"with options":         {named: both + " --rocm-path=/usr", want: "gfx90a gfx942", wave: 64},
 		"on path":              {path: old, want: "gfx90a", wave: 64},
-		"knows none":           {named: none, want: "compiles for none of gfx90a and gfx942"},
+		"knows none":           {named: none, want: "compiles for none of gfx90a, gfx942, gfx950"},
 		"gone":                 {named: "/no/hipcc", want: "$HIPCC names /no/hipcc, which is no program"},
 		"none":                 {want: "no HIP compiler: $HIPCC is not set, hipcc is not on PATH"},
 		"in the manifest":      {named: old, manifest: []string{"gfx1100", "gfx1201"}, want: "gfx1100 gfx1201", wave: 32},
