@@ -27,6 +27,12 @@ enum cudaMemcpyKind : int { cudaMemcpyDeviceToHost = 2 };
 
 enum cudaStreamCaptureStatus : int { cudaStreamCaptureStatusNone = CU_STREAM_CAPTURE_STATUS_NONE };
 
+enum cudaStreamCaptureMode : int {
+  cudaStreamCaptureModeGlobal = CU_STREAM_CAPTURE_MODE_GLOBAL,
+  cudaStreamCaptureModeThreadLocal = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+  cudaStreamCaptureModeRelaxed = CU_STREAM_CAPTURE_MODE_RELAXED,
+};
+
 enum cudaFuncAttribute : int { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 enum cudaLaunchAttributeID : int {
@@ -66,5 +72,6 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value);

@@ -203,6 +203,13 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
              : error;
 }
 
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  const cudaError_t error = emulator::Begin();
+  return error == cudaSuccess
+             ? ASK(cuThreadExchangeStreamCaptureMode, reinterpret_cast<CUstreamCaptureMode*>(mode))
+             : error;
+}
+
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int value) {
   const cudaError_t error = Context();
   if (error != cudaSuccess) return error;

@@ -19,6 +19,9 @@ CUresult CheckStream(CUstream stream) {
   return Known(stream) && stream->context == current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+// Whether this thread may do what captures in other threads forbid.
+thread_local CUstreamCaptureMode own_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
 // Breaks the captures of a context's streams that `which` says, and returns whether there are any.
 template <class F>
 bool Break(F which) {
@@ -75,6 +78,7 @@ CUresult Synchronize(CUcontext context, bool only_blocking) {
 }
 
 CUresult UnsafeNow() {
+  if (own_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
   const auto forbids = [](const CUstream_st& s) {
     return s.capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
   };
@@ -193,6 +197,12 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   stream->capture->origin = stream;
   stream->capture->mode = mode;
   stream->capture->graph.context = current;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  ENTER();
+  std::swap(*mode, emulator::own_mode);
   return CUDA_SUCCESS;
 }
 

@@ -28,12 +28,24 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::DTypeOf("out_dtype", "c", kChoices_out_dtype),
 };
 
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("workspace"),
+};
+
 bool SupportsGemmRows([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
   if (!(opcast::Mod(args.K, 32) == 0)) return opcast::Declines("needs K % 32 == 0", why);
 #if OPCAST_CUDA
   if (const char* reason = GemmRowsSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
+
+bool SupportsGemmCublaslt([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!((args.T == args.O) || ((args.T != opcast::DType::kF32) && (args.O == opcast::DType::kF32)))) return opcast::Declines("needs T == O or T != f32 and O == f32", why);
+#if OPCAST_CUDA
+  if (const char* reason = GemmCublasltSupported(args, launch)) return opcast::Declines(reason, why);
 #endif
   return true;
 }
@@ -100,6 +112,7 @@ opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launc
 
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
     opcast::Variant<GemmArgs>("gemm_rows", kDLCUDA, OPCAST_ON_CUDA(LaunchGemmRows)).Supported(SupportsGemmRows).WithParams(kParamsGemmRows, nullptr),
+    opcast::Variant<GemmArgs>("gemm_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmCublaslt)).Supported(SupportsGemmCublaslt).WithScratch(),
     opcast::Variant<GemmArgs>("gemm_f16_tc", opcast::kGpu, OPCAST_ON_GPU(GemmF16Tc)).Supported(SupportsGemmF16Tc),
     opcast::Variant<GemmArgs>("gemm_simt", opcast::kGpu, OPCAST_ON_GPU(GemmSimt)),
     opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(LaunchGemmTiled)).WithParams(kParamsGemmTiled, ChooseGemmTiled),
@@ -107,12 +120,13 @@ constexpr opcast::Variant<GemmArgs> kVariants[] = {
 };
 
 void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("gemm", argv, count, 6, opcast::AllocatorOf(request));
+  const opcast::Call call("gemm", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{1, "a"}, {2, "b"}, {0, "c"}});
   const opcast::Tensor a_ = call.Array(1, "a");
   const opcast::Tensor b_ = call.Array(2, "b");
   const opcast::Tensor bias_ = call.Array(3, "bias");
   opcast::Tensor c_ = call.Array(0, "c");
+  const opcast::Tensor workspace_ = call.Array(6, "workspace");
   const opcast::DType O_ = c_.dtype();
   const auto alpha_ = call.Float(4, "alpha");
   const auto activation_ = static_cast<GemmActivation>(call.Choice(5, "activation", {"none", "relu", "silu"}));
@@ -137,12 +151,20 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
     call.Size(bias_, 0, N_, {{"N", N_, "b"}});
     call.Dense(bias_); call.Data(bias_);
   }
+  const int64_t W_ = opcast::Mul(262144, std::min<int64_t>(128, opcast::Mul(std::min<int64_t>(128, opcast::CeilDiv(M_, 64)), std::min<int64_t>(128, opcast::CeilDiv(N_, 64)))));
   call.Make(c_, O_, a_, &a_, 2, {M_, N_});
   call.DTypeIn(c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   call.SameDevice(c_, a_);
   call.OutputShape(c_, &a_, 2, {M_, N_});
   call.Dense(c_); call.Data(c_);
   call.Apart(c_, {&a_, &b_, &bias_});
+  if (workspace_) {
+    call.DTypeIn(workspace_, {opcast::DType::kU8});
+    call.SameDevice(workspace_, a_);
+    call.OutputShape(workspace_, nullptr, 0, {W_});
+    call.Dense(workspace_); call.Data(workspace_);
+    call.Apart(workspace_, {&a_, &b_, &bias_, &c_});
+  }
   if (c_.empty() && opcast::Launches(request)) return;
   GemmArgs values{};
   values.T = T_;
@@ -151,6 +173,7 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   values.M = M_;
   values.K = K_;
   values.N = N_;
+  values.W = W_;
   values.c = c_.data();
   values.a = a_.data();
   values.a_layout = a_.layout(2);
@@ -159,13 +182,17 @@ void run_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   values.bias = bias_.data();
   values.alpha = alpha_;
   values.activation = activation_;
+  const std::array<int64_t, 1> workspace_sizes = {W_};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"workspace", opcast::DType::kU8, &workspace_, &values.workspace}.Sizes(workspace_sizes),
+  };
   opcast::Dispatch(call, op_gemm, kVariants, values, opcast::LaunchOn(a_),
-                   {request});
+                   {request, scratch, 1});
 }
 
 }  // namespace
 
-opcast::Op op_gemm("gemm", 2, 6105681283915561898, run_gemm, kVariants, kArrays, kAttrs, {});
+opcast::Op op_gemm("gemm", 2, 4966366093583517542, run_gemm, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -20,6 +20,7 @@ struct GemmArgs {
   int64_t M;
   int64_t K;
   int64_t N;
+  int64_t W;
   void* c;  // O[*, M, N]
   const void* a;  // T[*, M, K]
   opcast::Layout a_layout;
@@ -28,6 +29,7 @@ struct GemmArgs {
   const void* bias;  // T[N], null when absent
   double alpha;
   GemmActivation activation;
+  uint8_t* workspace;  // u8[W], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -72,6 +74,9 @@ struct GemmRowsParams {
 opcast::Status GemmRows(const GemmArgs& args, const opcast::Launch& launch, const GemmRowsParams& params);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmRowsSupported(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmCublaslt(const GemmArgs& args, const opcast::Launch& launch);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* GemmCublasltSupported(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
 

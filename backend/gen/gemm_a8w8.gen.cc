@@ -28,12 +28,26 @@ constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::DTypeOf("out_dtype", "c", kChoices_out_dtype),
 };
 
+constexpr opcast::Array kScratch[] = {
+    opcast::Array::Scratch("workspace"),
+};
+
 bool SupportsGemmA8w8Mma([[maybe_unused]] const GemmA8w8Args& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   if (!(args.Q == opcast::DType::kI8 || args.Q == opcast::DType::kF8e4m3fn)) return opcast::Declines("needs Q to be int8 or float8_e4m3fn", why);
   if (!(opcast::Mod(args.K, 64) == 0)) return opcast::Declines("needs K % 64 == 0", why);
 #if OPCAST_CUDA
   if (const char* reason = GemmA8w8MmaSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
+
+bool SupportsGemmA8w8Cublaslt([[maybe_unused]] const GemmA8w8Args& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(launch.arch == 90)) return opcast::NeedsArch("90", launch, why);
+  if (!(args.Q == opcast::DType::kF8e4m3fn)) return opcast::Declines("needs Q to be float8_e4m3fn", why);
+  if (!((opcast::Mod(args.K, 16) == 0) && (opcast::Mod(args.N, 16) == 0))) return opcast::Declines("needs K % 16 == 0 and N % 16 == 0", why);
+#if OPCAST_CUDA
+  if (const char* reason = GemmA8w8CublasltSupported(args, launch)) return opcast::Declines(reason, why);
 #endif
   return true;
 }
@@ -52,12 +66,13 @@ opcast::Status LaunchGemmA8w8Mma(const GemmA8w8Args& args, const opcast::Launch&
 
 constexpr opcast::Variant<GemmA8w8Args> kVariants[] = {
     opcast::Variant<GemmA8w8Args>("gemm_a8w8_mma", kDLCUDA, OPCAST_ON_CUDA(LaunchGemmA8w8Mma)).Supported(SupportsGemmA8w8Mma).WithParams(kParamsGemmA8w8Mma, nullptr),
+    opcast::Variant<GemmA8w8Args>("gemm_a8w8_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmA8w8Cublaslt)).Supported(SupportsGemmA8w8Cublaslt).WithScratch(),
     opcast::Variant<GemmA8w8Args>("gemm_a8w8_cuda", opcast::kGpu, OPCAST_ON_GPU(GemmA8w8Cuda)),
     opcast::Variant<GemmA8w8Args>("gemm_a8w8", kDLCPU, OPCAST_ON_CPU(GemmA8w8)),
 };
 
 void run_gemm_a8w8(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("gemm_a8w8", argv, count, 6, opcast::AllocatorOf(request));
+  const opcast::Call call("gemm_a8w8", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{1, "a"}, {2, "b"}, {3, "a_scale"}, {4, "b_scale"}, {0, "c"}});
   const opcast::Tensor a_ = call.Array(1, "a");
   const opcast::Tensor b_ = call.Array(2, "b");
@@ -65,6 +80,7 @@ void run_gemm_a8w8(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   const opcast::Tensor b_scale_ = call.Array(4, "b_scale");
   const opcast::Tensor bias_ = call.Array(5, "bias");
   opcast::Tensor c_ = call.Array(0, "c");
+  const opcast::Tensor workspace_ = call.Array(6, "workspace");
   const opcast::DType O_ = c_.dtype();
   call.DTypeIn(c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   call.SameDevice(b_, a_);
@@ -99,12 +115,20 @@ void run_gemm_a8w8(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
     call.Size(bias_, 0, N_, {{"N", N_, "b"}});
     call.Dense(bias_); call.Data(bias_);
   }
+  const int64_t W_ = opcast::Mul(262144, std::min<int64_t>(128, opcast::CeilDiv(N_, 64)));
   call.Make(c_, O_, a_, &a_, 1, {N_});
   call.DTypeIn(c_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   call.SameDevice(c_, a_);
   call.OutputShape(c_, &a_, 1, {N_});
   call.Dense(c_); call.Data(c_);
   call.Apart(c_, {&a_, &b_, &a_scale_, &b_scale_, &bias_});
+  if (workspace_) {
+    call.DTypeIn(workspace_, {opcast::DType::kU8});
+    call.SameDevice(workspace_, a_);
+    call.OutputShape(workspace_, nullptr, 0, {W_});
+    call.Dense(workspace_); call.Data(workspace_);
+    call.Apart(workspace_, {&a_, &b_, &a_scale_, &b_scale_, &bias_, &c_});
+  }
   if (c_.empty() && opcast::Launches(request)) return;
   GemmA8w8Args values{};
   values.Q = Q_;
@@ -112,19 +136,24 @@ void run_gemm_a8w8(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   values.batch = a_.batch(1);
   values.K = K_;
   values.N = N_;
+  values.W = W_;
   values.c = c_.data();
   values.a = a_.data();
   values.b = b_.data();
   values.a_scale = a_scale_.data<float>();
   values.b_scale = b_scale_.data<float>();
   values.bias = bias_.data();
+  const std::array<int64_t, 1> workspace_sizes = {W_};
+  const opcast::Scratch scratch[] = {
+      opcast::Scratch{"workspace", opcast::DType::kU8, &workspace_, &values.workspace}.Sizes(workspace_sizes),
+  };
   opcast::Dispatch(call, op_gemm_a8w8, kVariants, values, opcast::LaunchOn(a_),
-                   {request});
+                   {request, scratch, 1});
 }
 
 }  // namespace
 
-opcast::Op op_gemm_a8w8("gemm_a8w8", 48, 985979680091270794, run_gemm_a8w8, kVariants, kArrays, kAttrs, {});
+opcast::Op op_gemm_a8w8("gemm_a8w8", 48, 4382289420786542137, run_gemm_a8w8, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

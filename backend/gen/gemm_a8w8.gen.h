@@ -17,12 +17,14 @@ struct GemmA8w8Args {
   int64_t batch;  // product of the leading dimensions
   int64_t K;
   int64_t N;
+  int64_t W;
   void* c;  // O[*, N]
   const void* a;  // Q[*, K]
   const void* b;  // Q[N, K]
   const float* a_scale;  // f32[*, 1]
   const float* b_scale;  // f32[N, 1]
   const void* bias;  // O[N], null when absent
+  uint8_t* workspace;  // u8[W], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -67,6 +69,9 @@ struct GemmA8w8MmaParams {
 opcast::Status GemmA8w8Mma(const GemmA8w8Args& args, const opcast::Launch& launch, const GemmA8w8MmaParams& params);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmA8w8MmaSupported(const GemmA8w8Args& args, const opcast::Launch& launch);
+opcast::Status GemmA8w8Cublaslt(const GemmA8w8Args& args, const opcast::Launch& launch);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* GemmA8w8CublasltSupported(const GemmA8w8Args& args, const opcast::Launch& launch);
 opcast::Status GemmA8w8Cuda(const GemmA8w8Args& args, const opcast::Launch& launch);
 opcast::Status GemmA8w8(const GemmA8w8Args& args, const opcast::Launch& launch);
 

@@ -49,6 +49,23 @@
 #define OPCAST_ON_GPU(function) nullptr
 #endif
 
+// Kernels whose files the C++ compiler does not take are in no library for an emulated device.
+#ifndef OPCAST_EMULATED
+#define OPCAST_EMULATED 0
+#endif
+#define OPCAST_COMPILED_CUDA (OPCAST_CUDA && !OPCAST_EMULATED)
+#define OPCAST_COMPILED_ROCM (OPCAST_ROCM && !OPCAST_EMULATED)
+#define OPCAST_COMPILED_GPU (OPCAST_GPU && !OPCAST_EMULATED)
+#if OPCAST_EMULATED
+#define OPCAST_ON_COMPILED_CUDA(function) nullptr
+#define OPCAST_ON_COMPILED_ROCM(function) nullptr
+#define OPCAST_ON_COMPILED_GPU(function) nullptr
+#else
+#define OPCAST_ON_COMPILED_CUDA(function) OPCAST_ON_CUDA(function)
+#define OPCAST_ON_COMPILED_ROCM(function) OPCAST_ON_ROCM(function)
+#define OPCAST_ON_COMPILED_GPU(function) OPCAST_ON_GPU(function)
+#endif
+
 namespace opcast {
 
 // The GPUs of this library; CUDA's in one without any, which can be built with those, too.

@@ -99,7 +99,7 @@ func run(ctx context.Context, o Options, root *os.Root, ninja string) (*Result, 
 	if in.headers, lacking, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
 		return nil, nil, err
 	}
-	if lacking = append(lacking, in.missingSources()...); len(lacking) > 0 {
+	if lacking = slices.Concat(lacking, in.missingSources(), in.missingFiles()); len(lacking) > 0 {
 		return nil, lacking, nil
 	}
 	p, err := newPlan(in)
@@ -231,6 +231,7 @@ func (in *inputs) findUnits(embedded fs.FS, generated []string) error {
 	if in.onROCm() {
 		in.backend, in.kernels = append(in.backend, in.runtime.HIP...), slices.Concat(in.kernels, found.CUDA, found.HIP)
 	}
+	in.kernels = slices.DeleteFunc(in.kernels, in.leavesOut)
 	if in.emulated != nil {
 		_, library := in.emulated.split(in.runtime.Emulator)
 		in.backend = append(in.backend, library...)

@@ -66,9 +66,9 @@ const system = "-isystem $%[1]s -ffile-prefix-map=$%[1]s=%[1]s"
 // flags are the variables of a build file that units share: what all get, and what only some may see.
 func (in inputs) flags() []ninja.Var {
 	tvm := fmt.Sprintf(system, "tvm_ffi")
-	headers, nvccHeaders := "", ""
+	headers := ""
 	if len(elsewhere(in.project)) > 0 {
-		headers, nvccHeaders = " $headers", " $nvcc_headers"
+		headers = " $headers"
 	}
 	vars := []ninja.Var{
 		// For packages that build themselves; folders, suffixes, linked and environment say what makes a library stale.
@@ -98,7 +98,7 @@ func (in inputs) flags() []ninja.Var {
 		if toolkit := in.project.Manifest.CUDA.Toolkit; toolkit != "" {
 			vars = append(vars, ninja.Var{Name: "toolkit", Value: ninja.Escape(toolkit)})
 		}
-		vars = append(vars, ninja.Var{Name: "cuda", Value: "$nvcc_flags " + ninja.Escape(shellWords(in.nvccFlags()...)) + nvccHeaders})
+		vars = append(vars, ninja.Var{Name: "cuda", Value: in.cudaFlags("-std=c++17")})
 	}
 	if in.hip != nil {
 		vars = append(vars, ninja.Var{Name: "hip", Value: "-ffile-prefix-map=$project=. " + ninja.Escape(shellWords(in.hipFlags()...)) + headers})
@@ -120,6 +120,9 @@ func (in inputs) cppFlags() []string {
 	if in.withoutCPU {
 		flags = append(flags, "-DOPCAST_CPU=0")
 	}
+	if in.emulated != nil {
+		flags = append(flags, "-DOPCAST_EMULATED=1")
+	}
 	if in.onCUDA() {
 		archs := strings.Join(compiler.CUDAArchs(&in.project.Manifest), ",")
 		flags = append(flags, "-DOPCAST_CUDA=1", `-DOPCAST_CUDA_ARCHS="`+archs+`"`)
@@ -133,9 +136,18 @@ func (in inputs) cppFlags() []string {
 	return append(flags, in.systemWords()...)
 }
 
-// nvccFlags are nvcc's options of all CUDA units.
-func (in inputs) nvccFlags() []string {
-	flags := []string{"-std=c++17", "-fmad=false"}
+// cudaFlags are nvcc's options of all CUDA units, as the value of a variable.
+func (in inputs) cudaFlags(standard string) string {
+	text := "$nvcc_flags " + ninja.Escape(shellWords(in.nvccFlags(standard)...))
+	if len(elsewhere(in.project)) > 0 {
+		text += " $nvcc_headers"
+	}
+	return text
+}
+
+// nvccFlags are nvcc's options of all CUDA units. Given two standards of C++, it would take the last and warn.
+func (in inputs) nvccFlags(standard string) []string {
+	flags := []string{standard, "-fmad=false"}
 	if in.debug {
 		flags = append(flags, "-O0", "-g", "-G")
 	} else {
@@ -165,15 +177,7 @@ func (in inputs) projectFlags() (flags [][2]string) {
 // no CUDA header.
 func (in inputs) unitFlags(source string) (string, error) {
 	manifest := &in.project.Manifest
-	archs, own := compiler.CUDAArchs(manifest), []string(nil)
-	for _, f := range manifest.Files {
-		if tree.Matcher(f.Match)(source) && !in.isEmulated(source) && (in.hip == nil || path.Ext(source) != tree.CUDASuffix) { // those are nvcc's
-			own = append(own, f.Flags...)
-			if len(f.Arch) > 0 {
-				archs = f.Arch
-			}
-		}
-	}
+	archs, own := in.ownFlags(source)
 	parts := []string{"$common"}
 	switch {
 	case in.isEmulated(source):
@@ -186,6 +190,9 @@ func (in inputs) unitFlags(source string) (string, error) {
 			return "", err
 		}
 		parts = []string{"$cuda", shellWords(words...)}
+		if standard := standards(own); len(standard) > 0 {
+			parts[0], own = in.cudaFlags(standard[len(standard)-1]), slices.DeleteFunc(own, isStandard)
+		}
 	case in.handlersOf(source) != nil:
 		parts = append(parts, "$"+in.handlersOf(source).flagsName())
 	case in.usesFFI(source):
@@ -201,6 +208,33 @@ func (in inputs) unitFlags(source string) (string, error) {
 	}
 	return strings.Join(parts, " "), nil
 }
+
+// ownFlags are the architectures of a source for CUDA, and the flags that the manifest gives it.
+func (in inputs) ownFlags(source string) (archs, own []string) {
+	manifest := &in.project.Manifest
+	archs = compiler.CUDAArchs(manifest)
+	for _, f := range manifest.Files {
+		if !tree.Matcher(f.Match)(source) {
+			continue
+		}
+		if in.isEmulated(source) || in.hip != nil && path.Ext(source) == tree.CUDASuffix { // others are nvcc's
+			own = append(own, standards(f.Flags)...)
+			continue
+		}
+		own = append(own, f.Flags...)
+		if len(f.Arch) > 0 {
+			archs = f.Arch
+		}
+	}
+	return archs, own
+}
+
+// standards are the options that name the standard of C++, which all compilers take.
+func standards(flags []string) []string {
+	return slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return !isStandard(f) })
+}
+
+func isStandard(flag string) bool { return strings.HasPrefix(flag, "-std=") }
 
 // forGPU says whether a source is one of a compiler for GPUs.
 func forGPU(source string) bool {

@@ -47,7 +47,7 @@ func TestChooseCUDA(t *testing.T) {
 func TestCUDADebug(t *testing.T) {
 	in := sampleCUDA()
 	in.debug = true
-	if got := " " + strings.Join(in.nvccFlags(), " ") + " "; !strings.Contains(got, " -O0 -g -G ") || strings.Contains(got, " -O3 ") {
+	if got := " " + strings.Join(in.nvccFlags("-std=c++17"), " ") + " "; !strings.Contains(got, " -O0 -g -G ") || strings.Contains(got, " -O3 ") {
 		t.Errorf("flags %s", got)
 	}
 }

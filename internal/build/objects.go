@@ -33,7 +33,7 @@ func (j *job) cacheKey(u unit) string {
 	in, parts := j.plan.in, ""
 	words := strings.Join(in.compiler.Words, " ") + " " + u.flags + " " + in.environment
 	if forGPU(u.source) && !in.isEmulated(u.source) {
-		if words += " " + strings.Join(in.nvccFlags(), " "); in.cuda == nil || located.MatchString(words) {
+		if words += " " + strings.Join(in.nvccFlags("-std=c++17"), " "); in.cuda == nil || located.MatchString(words) {
 			return ""
 		}
 		if j.parts == nil {

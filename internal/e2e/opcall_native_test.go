@@ -175,7 +175,7 @@ func TestOpCallDispatch(t *testing.T) {
 	a, b := tvmffi.Of([]float32{1, 2, 3, 4}, tvmffi.Float32, 2, 2), tvmffi.Of([]float32{5, 6, 7, 8}, tvmffi.Float32, 2, 2)
 	direct, flat := make([]float32, 4), make([]float32, 4)
 	before := calls().(int64)
-	if _, err := library.Call("gemm", tvmffi.Of(direct, tvmffi.Float32, 2, 2), a, b, nil, 1.0, "none"); err != nil {
+	if _, err := library.Call("gemm", tvmffi.Of(direct, tvmffi.Float32, 2, 2), a, b, nil, 1.0, "none", nil); err != nil {
 		t.Fatal(err)
 	}
 	out := tvmffi.Of(flat, tvmffi.Float32, 2, 2)

@@ -25,5 +25,5 @@ func OtherKernels(op *opdef.Op, device string) []opdef.Kernel {
 
 // MayDecline reports whether a kernel may refuse calls for reasons that the definition does not tell.
 func MayDecline(k *opdef.Kernel) bool {
-	return k.Arch != "" || len(k.GFX) > 0 || len(k.Features) > 0 || k.Supported
+	return k.Arch != "" || len(k.GFX) > 0 || len(k.Features) > 0 || k.Supported || len(k.Compilers) > 0
 }

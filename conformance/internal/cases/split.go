@@ -9,17 +9,6 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-// SplitDims are the dimensions along which an op promises to be independent, or to sum up.
-func SplitDims(op *opdef.Op) []string {
-	dims := op.ParallelDims()
-	for _, d := range op.Sums {
-		if !slices.Contains(dims, d) {
-			dims = append(dims, d)
-		}
-	}
-	return dims
-}
-
 // AxisOf finds the dimension of a type that is exactly the named one (of leading dims the first); -1 if there is none. Splitting needs
 // one leading dimension.
 func AxisOf(t opdef.Type, dim string) int {

@@ -48,11 +48,27 @@ func (t *T) ForcedKernel() string {
 // others stay with it, wherever their arrays lie. Empty if there is none.
 func (t *T) generalKernel(d cases.DTypes) string {
 	for _, k := range cases.KernelsOn(t.Op, t.Env.Device) {
-		if cases.AcceptsDTypes(&k, d) && k.When == nil && !cases.MayDecline(&k) {
+		if cases.AcceptsDTypes(&k, d) && k.When == nil && !cases.MayDecline(&k) && len(k.Breaks) == 0 {
 			return k.Name
 		}
 	}
 	return ""
+}
+
+// KeepsParts says whether parts of a call have the bits of the parts of its result, along every parallel dim: by the kernel of the
+// present row, and by all that dispatch may choose for the ops of its derivatives.
+func (t *T) KeepsParts() bool {
+	if k := t.RowKernel(); k != nil && len(k.Breaks) > 0 {
+		return false
+	}
+	breaks := func(k opdef.Kernel) bool { return len(k.Breaks) > 0 }
+	for op := t.Op; op != nil; op = op.Gradient {
+		chosen := op != t.Op || t.RowKernel() == nil
+		if chosen && slices.ContainsFunc(cases.KernelsOn(op, t.Env.Device), breaks) {
+			return false
+		}
+	}
+	return true
 }
 
 // unreachedKernelError is the error of a row that has no sample: of a kernel, if its condition excludes all that the
@@ -111,10 +127,21 @@ func (t *T) declineReason(call *calls.Call, result *calls.Result) string {
 	return reason
 }
 
+// errorText is the text of the error that a call raised; "" if it raised none.
+func errorText(result *calls.Result) string {
+	if result.Error == nil {
+		return ""
+	}
+	return result.Error.Text
+}
+
+// notEmulated begins the reason of a kernel whose file no compiler takes for the emulated device.
+const notEmulated = "not emulated: "
+
 // ofMachine reports whether a kernel refuses every call because of the machine, or because it was not built. The author's
 // predicate says of the machine what it lacks.
 func ofMachine(reason string) bool {
-	for _, start := range []string{"built for ", "needs an architecture ", "not built into ", "this machine lacks "} {
+	for _, start := range []string{"built for ", "needs an architecture ", "not built into ", notEmulated, "this machine lacks "} {
 		if strings.HasPrefix(reason, start) {
 			return true
 		}
@@ -132,6 +159,9 @@ func (t *T) ExpectKernelRefusal(k *opdef.Kernel, c *cases.Case) error {
 	result, err := t.CallAsIs(t.Caller, call, c.Name)
 	if err != nil {
 		return err
+	}
+	if _, said, refused := strings.Cut(errorText(result), t.kernelRefusalText()); refused && strings.HasPrefix(said, notEmulated) {
+		return t.Inexpressible(said)
 	}
 	reason := "needs "
 	if k.When != nil && cases.AcceptsDTypes(&opdef.Kernel{DTypes: k.DTypes}, c.DTypes) {

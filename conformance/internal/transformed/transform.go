@@ -117,6 +117,12 @@ func EachWay(t *check.T, name string, r *calls.Transformed, body func(name strin
 
 // Expect expects a call to give arrays with these bits, in order. An entry that is nil is not compared.
 func Expect(t *check.T, name string, c *calls.TransformedCall, want []*ndarray.Array) bool {
+	return expect(t, name, c, want, oracle.SameBits)
+}
+
+type comparison = func(name string, got, want *ndarray.Array) string
+
+func expect(t *check.T, name string, c *calls.TransformedCall, want []*ndarray.Array, compare comparison) bool {
 	got, ok := Arrays(t, name, c, len(want))
 	for i := 0; ok && i < len(want); i++ {
 		if want[i] == nil {
@@ -125,7 +131,7 @@ func Expect(t *check.T, name string, c *calls.TransformedCall, want []*ndarray.A
 		if got[i].Array == nil {
 			t.Fail(nil, name, "array %d is missing", i)
 			ok = false
-		} else if text := oracle.SameBits(fmt.Sprintf("array %d", i), got[i].Array, want[i]); text != "" {
+		} else if text := compare(fmt.Sprintf("array %d", i), got[i].Array, want[i]); text != "" {
 			t.Fail(nil, name, "%s", text)
 			ok = false
 		}

@@ -31,10 +31,16 @@ func (k kernel) DLDevice() string {
 	return "kDL" + strings.ToUpper(k.Devices[0])
 }
 
-// guard is the end of the macros that tell for which devices a library is built.
+// guard is the end of the macros that tell for which devices a library is built, or by which compilers.
 func (k kernel) guard() string {
-	if len(k.Devices) > 1 {
+	both := len(k.Devices) > 1
+	switch compiled := !k.TakenBy(opdef.CXX); {
+	case compiled && both:
+		return "COMPILED_GPU"
+	case both:
 		return "GPU"
+	case compiled:
+		return "COMPILED_" + strings.ToUpper(k.Devices[0])
 	}
 	return strings.ToUpper(k.Devices[0])
 }

@@ -190,6 +190,9 @@ func (c *comparison) kernels(old, op *opdef.Op) {
 			c.note("there is no kernel %s any more, which some callers may force", k.Name)
 		case op.KernelList()[i].WithValues() != k.WithValues():
 			c.note("the kernel %s may be asked for other parameters: %s, and before %s", k.Name, op.KernelList()[i].WithValues(), k.WithValues())
+		case len(without(op.KernelList()[i].Breaks, k.Breaks)) > 0:
+			lost := strings.Join(without(op.KernelList()[i].Breaks, k.Breaks), " and ")
+			c.note("the kernel %s no longer gives parts along %s the bits of the whole", k.Name, lost)
 		case archText(op.KernelList()[i]) != archText(k):
 			c.note("the kernel %s is for the architecture %q, and was for %q", k.Name, archText(op.KernelList()[i]), archText(k))
 		}

@@ -116,6 +116,7 @@ func TestCompare(t *testing.T) {
 		"places":         {[]string{`"size", type = "int", default = "N + 1"`, `"mode", type = "str", default = "a", one_of = ["a", "b"]`, `"mode", type = "str", default = "a", one_of = ["a", "b"]`, `"size", type = "int", default = "N + 1"`}, "breaks: the attributes have another order: [eps size mode], and [eps mode size]"},
 		"scratch":        {[]string{"]\nreference", "]\nscratch = [{ name = \"work\", type = \"f32[N]\", doc = \"Sums.\" }]\nreference"}, "breaks: the scratch was [], and is [work f32[N]]"},
 		"no kernel":      {[]string{"reference =", "kernels = [{ name = \"scale\", device = \"cpu\" }]\nreference ="}, "breaks: the op has no kernel for cuda any more"},
+		"bits of parts":  {[]string{"reference =", "kernels = [{ name = \"scale\", device = \"cpu\", parallel = [] }]\nreference ="}, "note: the kernel scale no longer gives parts along * the bits of the whole"},
 		"architecture":   {[]string{"reference =", "kernels = [{ name = \"scale\", device = \"cpu\" }, { name = \"scale_cuda\", device = \"cuda\", arch = \">=90\" }]\nreference ="}, `note: the kernel scale_cuda is for the architecture ">=90"`},
 		"kernel":         {[]string{"reference =", "kernels = [{ name = \"fast\", device = \"cpu\" }, { name = \"scale_cuda\", device = \"cuda\" }]\nreference ="}, "note: there is no kernel scale any more"},
 	} {

@@ -42,6 +42,27 @@ func (o *Op) impliedKernels() (list []Kernel) {
 // On says whether the kernel is for a device.
 func (k *Kernel) On(device string) bool { return slices.Contains(k.Devices, device) }
 
+// The compilers of kernels for GPUs. CXX is the C++ compiler, which takes them for emulated devices.
+const (
+	NVCC  = "nvcc"
+	HIPCC = "hipcc"
+	CXX   = "c++"
+)
+
+// Compilers are the words for the compilers of kernels for GPUs.
+var Compilers = []string{NVCC, HIPCC, CXX}
+
+// CompilerFor is the compiler that makes code for GPUs of a kind; "" for the CPU.
+func CompilerFor(device string) string { return map[string]string{"cuda": NVCC, "rocm": HIPCC}[device] }
+
+// TakenBy says whether a compiler takes the kernel's file.
+func (k *Kernel) TakenBy(compiler string) bool {
+	return len(k.Compilers) == 0 || slices.Contains(k.Compilers, compiler)
+}
+
+// Keeps says whether a part along one of the op's parallel dims has the bits of that part of the whole.
+func (k *Kernel) Keeps(dim string) bool { return !slices.Contains(k.Breaks, dim) }
+
 // Functions are the C++ functions that the author of a kernel writes.
 func (k Kernel) Functions() []string {
 	list := []string{names.Pascal(k.Name)}

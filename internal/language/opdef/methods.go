@@ -91,6 +91,17 @@ func (o *Op) ParallelDims() []string {
 	return append(dims, slices.DeleteFunc(slices.Clone(o.Parallel), IsLead)...)
 }
 
+// SplitDims are the dimensions along which the op promises to be independent, or to sum up.
+func (o *Op) SplitDims() []string {
+	dims := o.ParallelDims()
+	for _, d := range o.Sums {
+		if !slices.Contains(dims, d) {
+			dims = append(dims, d)
+		}
+	}
+	return dims
+}
+
 // AttrNames lists the names of the attributes.
 func (o *Op) AttrNames() []string {
 	names := make([]string, len(o.Attrs))

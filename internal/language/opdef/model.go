@@ -240,6 +240,10 @@ type Kernel struct {
 	Supported, QueryWorkspace bool
 	// Params are numbers of the kernel that nothing but its speed and its rounding depends on.
 	Params []Param
+	// Compilers are those that take the kernel's file, which then holds no other kernel; none stands for all.
+	Compilers []string
+	// Breaks are the parallel dims of the op along which this kernel gives parts other bits than the whole.
+	Breaks []string
 }
 
 // StepKind says what a Step does.

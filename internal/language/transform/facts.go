@@ -17,6 +17,9 @@ func Facts(op *opdef.Op) []Fact {
 		facts = append(facts, Fact{"forward mode", Names([]string{op.Tangent.Name}) + ", with tangents of " + Names(moved(op))})
 	}
 	facts = append(facts, Fact{"vmap", vmapText(op)}, Fact{"sharding", shardingText(op)})
+	if text := partsText(op); text != "" {
+		facts = append(facts, Fact{"bits of parts", text})
+	}
 	if len(op.Mutated()) > 0 {
 		facts = append(facts, Fact{"mutation", mutationText(op)})
 	}
@@ -24,6 +27,17 @@ func Facts(op *opdef.Op) []Fact {
 		facts = append(facts, Fact{"autocast", text})
 	}
 	return append(facts, Fact{"copies", copiesText(op)})
+}
+
+// partsText names the kernels that do not keep what parallel promises of bits; nothing where all do.
+func partsText(op *opdef.Op) string {
+	var texts []string
+	for _, k := range op.KernelList() {
+		if len(k.Breaks) > 0 {
+			texts = append(texts, Names([]string{k.Name})+" may give a part of a call along "+joined(k.Breaks, "or")+" other bits than the whole")
+		}
+	}
+	return strings.Join(texts, "; ")
 }
 
 // Plain is a text without backticks.

@@ -940,7 +940,7 @@ const Op kOps[] = {
      nullptr, 0,
      0, 0},
     {"gemm",
-     0x54bbbcc74789bbaa,
+     0x44ec13a630970766,
      {
          {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype) -> Tensor", Kernel<28, Form::kPlain>},
          {nullptr, nullptr},
@@ -948,9 +948,9 @@ const Op kOps[] = {
      kGemmOutputs, 1,
      kGemmInputs, 3,
      kGemmAttrs, 3,
-     0, 0},
+     0, 1},
     {"gemm_a8w8",
-     0xdaee74b8b97ee8a,
+     0x3cd1050284ef2639,
      {
          {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, ScalarType? out_dtype) -> Tensor", Kernel<29, Form::kPlain>},
          {nullptr, nullptr},
@@ -958,7 +958,7 @@ const Op kOps[] = {
      kGemmA8w8Outputs, 1,
      kGemmA8w8Inputs, 5,
      kGemmA8w8Attrs, 1,
-     0, 0},
+     0, 1},
     {"gemm_a8w8_blockscale",
      0x10aa60f5844ac042,
      {

@@ -7,9 +7,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
-	"github.com/opcast/opcast/conformance/internal/oracle"
 	"github.com/opcast/opcast/conformance/internal/transformed"
-	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/transform"
 )
@@ -108,9 +106,9 @@ func expectDTensorValues(t *check.T, s *sharding, r *calls.Transformed) bool {
 	sums, ok := s.sums(), true
 	got, counted := transformed.Arrays(t, s.C.Name, r.In("", 0), len(s.Expected()))
 	for i := 0; counted && i < len(got); i++ {
-		compare := func(name string, a, b *ndarray.Array) string { return oracle.SameBits(name, a, b) }
+		compare := transformed.SameParts(t)
 		if sums[i] {
-			compare = nearSum
+			compare = transformed.NearSum
 		}
 		if text := compare(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
 			t.Fail(nil, s.C.Name, "%s", text)

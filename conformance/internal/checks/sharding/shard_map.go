@@ -51,7 +51,7 @@ func shardMapGradients(t *check.T, s *sharding, r *calls.Transformed) {
 	name := s.C.Name + ", gradients"
 	got, ok := transformed.Arrays(t, name, r.In("gradients", 0), len(s.Expected()))
 	for i := 0; ok && i < len(got); i++ {
-		if text := nearSum(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
+		if text := transformed.NearSum(fmt.Sprintf("array %d", i), got[i].Array, s.Expected()[i]); text != "" {
 			t.Fail(nil, name, "%s", text)
 		}
 	}

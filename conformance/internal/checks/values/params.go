@@ -25,14 +25,14 @@ func hasParams(op *opdef.Op, caller calls.Caller) error {
 	if !slices.ContainsFunc(op.KernelList(), func(k opdef.Kernel) bool { return len(k.Params) > 0 }) {
 		return check.Skip("no kernel has parameters")
 	}
-	return check.SkipUnless(op.Deterministic && len(cases.SplitDims(op)) > 0, "the op has no parallel dimension, or no promise of bits")
+	return check.SkipUnless(op.Deterministic && len(op.SplitDims()) > 0, "the op has no parallel dimension, or no promise of bits")
 }
 
 // CheckParams compares all choices of the parameters with the first: a call and its parts may get different ones.
 func CheckParams(t *check.T) error {
 	for _, d := range cases.SupportedDTypes(t.Op, t.Env.Device) {
 		for _, k := range cases.KernelsOn(t.Op, t.Env.Device) {
-			if len(k.Params) == 0 || !cases.AcceptsDTypes(&k, d) {
+			if len(k.Params) == 0 || len(k.Breaks) > 0 || !cases.AcceptsDTypes(&k, d) {
 				continue
 			}
 			t.StartRow(k.Name, d.String())

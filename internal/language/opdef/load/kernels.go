@@ -30,10 +30,13 @@ func (c *checker) kernels() {
 		c.kernelScratch(path, k)
 		c.arch(tomldoc.Join(path, "arch"), raw.Arch, &k)
 		k.When = c.when(tomldoc.Join(path, "when"), raw.When)
+		k.Compilers = c.compilers(tomldoc.Join(path, "compilers"), raw.Compilers, k.Devices)
+		k.Breaks = c.breaks(tomldoc.Join(path, "parallel"), raw.Parallel)
 		c.op.Kernels = append(c.op.Kernels, k)
 	}
 	if len(c.op.Kernels) > 0 && c.combinations <= maxCombinations {
 		c.coverage()
+		c.emulatedCoverage()
 	}
 }
 
@@ -119,21 +122,28 @@ func (c *checker) when(path, text string) *expr.Expr {
 
 // coverage looks for a dtype combination that no kernel takes. Other conditions are not known before a call.
 func (c *checker) coverage() {
-	var missing []string
-	eachCombination(c.op.DTypes, func(combination map[string]string) {
-		takes := func(k opdef.Kernel) bool { return k.Accepts(combination, nil) != expr.KnownFalse }
-		if !c.op.Excludes(combination) && !slices.ContainsFunc(c.op.Kernels, takes) {
-			parts := make([]string, 0, len(combination))
-			for _, name := range keys(combination) {
-				parts = append(parts, name+" = "+combination[name])
-			}
-			missing = append(missing, strings.Join(parts, ", "))
-		}
+	missing := c.combinationsWhere(func(dtypes map[string]string) bool {
+		return !slices.ContainsFunc(c.op.Kernels, func(k opdef.Kernel) bool { return k.Accepts(dtypes, nil) != expr.KnownFalse })
 	})
 	if len(missing) > 0 {
 		c.diags.Add(c.doc.KeyAt(tomldoc.Element("kernels", 0)), code.Uncovered, "add a kernel for it, or take the dtype out of dtypes",
 			"no kernel takes %s (%d of the declared combinations)", missing[0], len(missing))
 	}
+}
+
+// combinationsWhere lists the dtype combinations that no condition excludes and that pass a test: "O = f16, T = f32".
+func (c *checker) combinationsWhere(test func(dtypes map[string]string) bool) (list []string) {
+	eachCombination(c.op.DTypes, func(dtypes map[string]string) {
+		if c.op.Excludes(dtypes) || !test(dtypes) {
+			return
+		}
+		parts := make([]string, 0, len(dtypes))
+		for _, name := range keys(dtypes) {
+			parts = append(parts, name+" = "+dtypes[name])
+		}
+		list = append(list, strings.Join(parts, ", "))
+	})
+	return list
 }
 
 // needKernel reports an op that has no kernel for any device of the project: nothing could run it.

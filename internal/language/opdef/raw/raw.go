@@ -81,4 +81,6 @@ type Kernel struct {
 	Supported      bool
 	QueryWorkspace bool `toml:"query_workspace"`
 	Params         map[string][]int
+	Compilers      []string
+	Parallel       []string
 }

@@ -12,12 +12,6 @@ import (
 
 // Schema is the JSON Schema of a definition: the keys and types that the loader reads, and its tables of words.
 func Schema() (map[string]any, error) {
-	var dtypes []string
-	for _, row := range dtype.Table {
-		if row.CPP != "" {
-			dtypes = append(dtypes, row.Short)
-		}
-	}
 	argument := map[string]any{"required": []string{"name", "type", "doc"}}
 	number := map[string]any{"type": []string{"number", "string"}}
 	words := map[string]any{"type": []string{"string", "array"}, "items": map[string]any{"type": "string"}}
@@ -26,7 +20,7 @@ func Schema() (map[string]any, error) {
 		"":                {"required": []string{"doc", "kind"}},
 		"kind":            {"minimum": 0, "maximum": manifest.MaxKind},
 		"dtypes.*":        {"minItems": 1, "uniqueItems": true},
-		"dtypes.*[]":      {"enum": dtypes},
+		"dtypes.*[]":      {"enum": inCPP()},
 		"inputs[].stride": {"enum": Strides},
 		"inputs[].min":    number,
 		"inputs[].max":    number,
@@ -41,18 +35,31 @@ func Schema() (map[string]any, error) {
 		"attrs[].one_of":    {"minItems": 1, "uniqueItems": true},
 		"inputs[].lse.base": {"enum": LSEBases}, "inputs[].lse.empty": {"enum": LSEEmpties},
 		"outputs[].lse.base": {"enum": LSEBases}, "outputs[].lse.empty": {"enum": LSEEmpties},
-		"autocast":           {"enum": opdef.Autocasts},
-		"since":              {"pattern": VersionPattern.String()},
-		"deprecated":         {"pattern": DeprecatedPattern.String()},
-		"tolerance.*":        {"required": []string{"rtol", "atol"}},
-		"tolerance.*.rtol":   {"minimum": 0},
-		"tolerance.*.atol":   {"minimum": 0},
-		"kernels[]":          {"required": []string{"name", "device"}},
-		"kernels[].device":   oneOrMore(manifest.Devices),
-		"kernels[].arch":     words,
-		"kernels[].dtypes.*": words,
-		"kernels[].params.*": {"minItems": 2, "uniqueItems": true},
+		"autocast":              {"enum": opdef.Autocasts},
+		"since":                 {"pattern": VersionPattern.String()},
+		"deprecated":            {"pattern": DeprecatedPattern.String()},
+		"tolerance.*":           {"required": []string{"rtol", "atol"}},
+		"tolerance.*.rtol":      {"minimum": 0},
+		"tolerance.*.atol":      {"minimum": 0},
+		"kernels[]":             {"required": []string{"name", "device"}},
+		"kernels[].device":      oneOrMore(manifest.Devices),
+		"kernels[].arch":        words,
+		"kernels[].compilers":   {"minItems": 1, "uniqueItems": true},
+		"kernels[].compilers[]": {"enum": opdef.Compilers},
+		"kernels[].parallel":    {"uniqueItems": true},
+		"kernels[].dtypes.*":    words,
+		"kernels[].params.*":    {"minItems": 2, "uniqueItems": true},
 	})
+}
+
+// inCPP are the dtypes that kernels can have.
+func inCPP() (dtypes []string) {
+	for _, row := range dtype.Table {
+		if row.CPP != "" {
+			dtypes = append(dtypes, row.Short)
+		}
+	}
+	return dtypes
 }
 
 // oneOrMore describes a word, or a list of different ones.

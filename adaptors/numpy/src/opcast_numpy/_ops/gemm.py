@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm", 0x54BBBCC74789BBAA)
+_op = _rt.Op("gemm", 0x44EC13A630970766)
 _kernel = _op.kernel
 
 
@@ -87,7 +87,8 @@ def gemm(
                 (*_a_shape[:-1], _b_shape[0]),
                 a.dtype if out_dtype is None else out_dtype,
             )
-            _kernel(c, a, b, bias, alpha, activation)
+            workspace = None
+            _kernel(c, a, b, bias, alpha, activation, workspace)
             return c
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)

@@ -9,7 +9,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_a8w8", 0x0DAEE74B8B97EE8A)
+_op = _rt.Op("gemm_a8w8", 0x3CD1050284EF2639)
 _kernel = _op.kernel
 
 
@@ -83,7 +83,8 @@ def gemm_a8w8(
                 (*_a_shape[:-1], _b_shape[0]),
                 "bfloat16" if out_dtype is None else out_dtype,
             )
-            _kernel(c, a, b, a_scale, b_scale, bias)
+            workspace = None
+            _kernel(c, a, b, a_scale, b_scale, bias, workspace)
             return c
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)

@@ -10,7 +10,7 @@ from paddle import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm", 0x54BBBCC74789BBAA)
+_op = _rt.Op("gemm", 0x44EC13A630970766)
 
 
 def gemm(

@@ -10,7 +10,7 @@ from paddle import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("gemm_a8w8", 0x0DAEE74B8B97EE8A)
+_op = _rt.Op("gemm_a8w8", 0x3CD1050284EF2639)
 
 
 def gemm_a8w8(

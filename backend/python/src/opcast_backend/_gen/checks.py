@@ -2025,7 +2025,12 @@ def gemm(
             raise _r.rank(op, "bias", 1, bias_s)
         if bias_s[0] != N_:
             raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "b"),))
-    specs: _m.Specs = (((*batch, M_, N_), T_ if out_dtype_ is None else out_dtype_),)
+    _W1_ = min(128, _a.fit(op, min(128, _a.ceildiv(op, M_, 64)) * min(128, _a.ceildiv(op, N_, 64))))
+    W_ = _a.fit(op, 262144 * _W1_)
+    specs: _m.Specs = (
+        ((*batch, M_, N_), T_ if out_dtype_ is None else out_dtype_),
+        ((W_,), "uint8"),
+    )
     if out is not None:
         _m.outputs(fw, op, ("c",), specs, out, (("a", a_), ("b", b_), ("bias", bias_)), ("",))
     return specs, (alpha_, activation_)
@@ -2109,7 +2114,11 @@ def gemm_a8w8(
             raise _r.rank(op, "bias", 1, bias_s)
         if bias_s[0] != N_:
             raise _r.size(op, "bias", bias_s, 0, N_, (("N", N_, "b"),))
-    specs: _m.Specs = (((*batch, N_), "bfloat16" if out_dtype_ is None else out_dtype_),)
+    W_ = _a.fit(op, 262144 * min(128, _a.ceildiv(op, N_, 64)))
+    specs: _m.Specs = (
+        ((*batch, N_), "bfloat16" if out_dtype_ is None else out_dtype_),
+        ((W_,), "uint8"),
+    )
     if out is not None:
         _m.outputs(
             fw,

@@ -1664,7 +1664,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.Gemm,
         doc="Matrix product with a transposed right-hand side: act(alpha * a @ b.T + bias).",
         file="opdefs/matmul/gemm.toml",
-        schema=0x54BBBCC74789BBAA,
+        schema=0x44EC13A630970766,
         dtypes={"T": ("float32", "float16", "bfloat16"), "O": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
@@ -1702,6 +1702,10 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over a, or over b and bias; else a loop over slices"),
             ("sharding", "along *, M and N; K gathered"),
+            (
+                "bits of parts",
+                "gemm_cublaslt may give a part of a call along *, M or N other bits than the whole",
+            ),
             ("autocast", "a, b and bias cast to the dtype of autocast"),
             (
                 "copies",
@@ -1710,12 +1714,21 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("gemm_rows", "cuda", False),
+            ("gemm_cublaslt", "cuda", True),
             ("gemm_f16_tc", "cuda", False),
             ("gemm_f16_tc", "rocm", False),
             ("gemm_simt", "cuda", False),
             ("gemm_simt", "rocm", False),
             ("gemm_tiled", "cpu", False),
             ("gemm_naive", "cpu", False),
+        ),
+        scratch=(
+            Arg(
+                "workspace",
+                "u8[W]",
+                "What cuBLASLt may use: 16 sums of float for each element, at most 32 MiB.",
+                dims=("W",),
+            ),
         ),
         autocast="lower",
         backward="gemm_backward",
@@ -1725,7 +1738,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.GemmA8w8,
         doc="Product of two matrices that are quantised row by row: a @ b.T, scaled back, plus bias.",
         file="opdefs/matmul/gemm_a8w8.toml",
-        schema=0x0DAEE74B8B97EE8A,
+        schema=0x3CD1050284EF2639,
         dtypes={
             "Q": ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
             "O": ("float32", "float16", "bfloat16"),
@@ -1756,15 +1769,21 @@ OPS: dict[str, Op] = {
                 "merged over a and a_scale, or over b, b_scale and bias; else a loop over slices",
             ),
             ("sharding", "along * and N; K gathered"),
+            (
+                "bits of parts",
+                "gemm_a8w8_cublaslt may give a part of a call along * or N other bits than the whole",
+            ),
             ("autocast", "a and b cast to the widest of their dtypes"),
             ("copies", "a, b, a_scale, b_scale and bias when not contiguous"),
         ),
         kernels=(
             ("gemm_a8w8_mma", "cuda", False),
+            ("gemm_a8w8_cublaslt", "cuda", True),
             ("gemm_a8w8_cuda", "cuda", False),
             ("gemm_a8w8_cuda", "rocm", False),
             ("gemm_a8w8", "cpu", False),
         ),
+        scratch=(Arg("workspace", "u8[W]", "What cuBLASLt may use: at most 32 MiB.", dims=("W",)),),
     ),
     "gemm_a8w8_blockscale": Op(
         name="gemm_a8w8_blockscale",
@@ -1873,6 +1892,10 @@ OPS: dict[str, Op] = {
                 "sharding",
                 "along *, M and N; grad_a summed over N; grad_b and grad_bias summed over * and M; K gathered",
             ),
+            (
+                "bits of parts",
+                "gemm_backward_cublaslt may give a part of a call along M, N or * other bits than the whole",
+            ),
             ("autocast", "a, b and bias cast to the widest of their dtypes"),
             (
                 "copies",
@@ -1880,6 +1903,7 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
+            ("gemm_backward_cublaslt", "cuda", True),
             ("gemm_backward_tc", "cuda", True),
             ("gemm_backward_tc", "rocm", True),
             ("gemm_backward_cuda", "cuda", True),

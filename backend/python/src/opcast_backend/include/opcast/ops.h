@@ -711,7 +711,8 @@ extern "C" int __tvm_ffi_gemm(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 // bias: T[N], null when absent. Added to every row.
 // alpha: Scale of the product.
 // activation: Applied last.
-inline void gemm(DLTensor* c, const DLTensor* a, const DLTensor* b, const DLTensor* bias = nullptr, double alpha = 1.0, const char* activation = "none") {
+// workspace: u8[W], scratch, null for kernels that take none. What cuBLASLt may use: 16 sums of float for each element, at most 32 MiB.
+inline void gemm(DLTensor* c, const DLTensor* a, const DLTensor* b, const DLTensor* bias = nullptr, double alpha = 1.0, const char* activation = "none", DLTensor* workspace = nullptr) {
   internal_::Call call_;
   call_.Array(c);
   call_.Array(a);
@@ -719,6 +720,7 @@ inline void gemm(DLTensor* c, const DLTensor* a, const DLTensor* b, const DLTens
   call_.Array(bias);
   call_.Value(alpha);
   call_.Value(activation);
+  call_.Array(workspace);
   call_.Run(&__tvm_ffi_gemm);
 }
 
@@ -732,7 +734,8 @@ extern "C" int __tvm_ffi_gemm_a8w8(void*, const TVMFFIAny*, int32_t, TVMFFIAny*)
 // a_scale: f32[*, 1]. Scale of each row of a.
 // b_scale: f32[N, 1]. Scale of each row of b.
 // bias: O[N], null when absent. Added to every row.
-inline void gemm_a8w8(DLTensor* c, const DLTensor* a, const DLTensor* b, const DLTensor* a_scale, const DLTensor* b_scale, const DLTensor* bias = nullptr) {
+// workspace: u8[W], scratch, null for kernels that take none. What cuBLASLt may use: at most 32 MiB.
+inline void gemm_a8w8(DLTensor* c, const DLTensor* a, const DLTensor* b, const DLTensor* a_scale, const DLTensor* b_scale, const DLTensor* bias = nullptr, DLTensor* workspace = nullptr) {
   internal_::Call call_;
   call_.Array(c);
   call_.Array(a);
@@ -740,6 +743,7 @@ inline void gemm_a8w8(DLTensor* c, const DLTensor* a, const DLTensor* b, const D
   call_.Array(a_scale);
   call_.Array(b_scale);
   call_.Array(bias);
+  call_.Array(workspace);
   call_.Run(&__tvm_ffi_gemm_a8w8);
 }
 
