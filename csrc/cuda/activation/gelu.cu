@@ -3,6 +3,8 @@
 // negative tail, for those of 16 bits as gates_16_bits.h has it.
 //
 // Registers: at most 40.
+// sass: allows call in MapKernel: precision, as the head of this file says
+// sass: allows narrow in MapKernel: arrays whose rows are not aligned
 #include "cuda/lib/gates.h"
 #include "cuda/lib/gates_16_bits.h"
 #include "cuda/lib/map_elements.h"

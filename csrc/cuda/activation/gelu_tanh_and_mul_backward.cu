@@ -2,6 +2,7 @@
 // gelu(x[i, j]), dense rows, with gelu's tanh form; see gate_rows.h.
 //
 // Registers: at most 72.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/activation/gate_rows.h"
 #include "gelu_tanh_and_mul_backward.gen.h"
 

@@ -1,6 +1,7 @@
 // y[i, j] = silu(x[i, j]) * x[i, D + j], dense rows; see gate_rows.h.
 //
 // Registers: at most 64.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/activation/gate_rows.h"
 #include "silu_and_mul.gen.h"
 

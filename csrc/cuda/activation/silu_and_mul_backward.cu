@@ -2,6 +2,7 @@
 // silu(x[i, j]), dense rows; see gate_rows.h.
 //
 // Registers: at most 72.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/activation/gate_rows.h"
 #include "silu_and_mul_backward.gen.h"
 

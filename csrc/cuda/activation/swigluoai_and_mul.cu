@@ -3,6 +3,7 @@
 // vLLM's swigluoai_and_mul computes it. Dense rows; see swigluoai.h.
 //
 // Registers: at most 64.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/activation/swigluoai.h"
 #include "swigluoai_and_mul.gen.h"
 

@@ -5,6 +5,7 @@
 // bits, since its zero is at no number in particular for any alpha.
 //
 // Registers: at most 72.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/activation/swigluoai.h"
 #include "swigluoai_and_mul_backward.gen.h"
 

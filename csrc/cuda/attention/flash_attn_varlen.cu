@@ -2,6 +2,8 @@
 // sequence and head, over the keys that a query sees: see attention.h.
 //
 // Registers: at most 72.
+// sass: allows generic in AttentionKernel: tiles are passed to functions by pointers
+// sass: allows narrow in AttentionKernel: rows at any address
 #include "cuda/attention/ragged_sequences.h"
 #include "flash_attn_varlen.gen.h"
 

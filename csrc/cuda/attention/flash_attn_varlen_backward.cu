@@ -8,6 +8,11 @@
 // the sequence only. All is float, rounded once, sums for sinks double.
 //
 // Registers: at most 96.
+// sass: allows narrow in DeltaKernel: rows at any address
+// sass: allows call in KeyKernel: indices beyond 32 bits
+// sass: allows narrow in KeyKernel: rows at any address
+// sass: allows generic in QueryKernel: tiles are passed to functions by pointers
+// sass: allows narrow in QueryKernel: rows at any address
 #include "cuda/attention/attention_backward.h"
 #include "flash_attn_varlen_backward.gen.h"
 

@@ -5,6 +5,7 @@
 // and the number of sequences.
 //
 // Registers: at most 128.
+// sass: allows narrow in AttendKernel: rows at any address
 #include <algorithm>
 
 #include "cuda/attention/flash_mla_attend.h"

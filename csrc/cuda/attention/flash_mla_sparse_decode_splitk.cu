@@ -4,6 +4,7 @@
 // flash_mla_attend.h says how, and in which precision.
 //
 // Registers: at most 128.
+// sass: allows narrow in AttendKernel: rows at any address
 #include "cuda/attention/flash_mla_sparse.h"
 #include "flash_mla_sparse_decode_splitk.gen.h"
 

@@ -2,6 +2,8 @@
 // see state_merge.h.
 //
 // Registers: at most 72.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/attention/state_merge.h"
 #include "merge_states.gen.h"
 

@@ -6,6 +6,8 @@
 // rounded once.
 //
 // Registers: at most 64.
+// sass: allows call in PrefillKernel: precision, as the head of this file says
+// sass: allows narrow in PrefillKernel: rows at any address
 #include "common/mla_prefill.h"
 #include "mla_prefill.gen.h"
 #include "opcast/device.h"

@@ -2,6 +2,8 @@
 // sequence over the pages in its row of block_tables: see paged_cache.h.
 //
 // Registers: at most 168.
+// sass: allows call in ChunksKernel: indices beyond 32 bits
+// sass: allows narrow in ChunksKernel: arrays whose rows are not aligned
 #include "cuda/attention/paged_cache.h"
 #include "paged_attention.gen.h"
 

@@ -2,6 +2,8 @@
 // sequence over the pages that kv_indices lists for it: see paged_cache.h.
 //
 // Registers: at most 168.
+// sass: allows call in ChunksKernel: indices beyond 32 bits
+// sass: allows narrow in ChunksKernel: arrays whose rows are not aligned
 #include "cuda/attention/paged_cache.h"
 #include "paged_decode_attention.gen.h"
 

@@ -5,6 +5,8 @@
 // beyond the largest number becomes that. Slots below 0 and beyond the last one are skipped.
 //
 // Registers: at most 56.
+// sass: allows call in WriteKernel: indices beyond 32 bits
+// sass: allows narrow in WriteKernel: arrays whose rows are not aligned
 #include <type_traits>
 
 #include "cuda/lib/vectors_16_bytes.h"

@@ -5,6 +5,8 @@
 // gemm_float_tile.h); the bias is added in double, and the sum rounded once.
 //
 // Registers: at most 128.
+// sass: allows generic in ProductKernel: tiles are passed to functions by pointers
+// sass: allows narrow in ProductKernel: tiles of rows at any address
 #include "conv2d.gen.h"
 #include "cuda/lib/gemm_float_tile.h"
 

@@ -1,6 +1,7 @@
 // grad_a = grad_b = grad_c, dense: two copies, bit for bit, of one reading.
 //
 // Registers: at most 24.
+// sass: allows narrow in MapKernel: arrays whose rows are not aligned
 #include "cuda/lib/map_elements.h"
 #include "eltwise_add_backward.gen.h"
 

@@ -1,6 +1,7 @@
 // y = max(x, 0), dense. Exact; NaN stays NaN.
 //
 // Registers: at most 32.
+// sass: allows narrow in MapKernel: arrays whose rows are not aligned
 #include "cuda/lib/map_elements.h"
 #include "eltwise_relu.gen.h"
 

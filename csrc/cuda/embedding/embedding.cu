@@ -1,6 +1,7 @@
 // y[i] = weight[ids[i]]: copies of whole rows, dense.
 //
 // Registers: at most 40.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/row_kernels.h"
 #include "embedding.gen.h"
 

@@ -4,6 +4,8 @@
 // depend on the order of ids only, without atomics. Sums are double, rounded once.
 //
 // Registers: at most 64.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/row_kernels.h"
 #include "embedding_backward.gen.h"
 

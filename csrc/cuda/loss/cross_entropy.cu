@@ -7,6 +7,11 @@
 // each part, the second merges the sums of a row, in order.
 //
 // Registers: at most 96.
+// sass: allows call in PartsKernel: indices beyond 32 bits
+// sass: allows fp64 in PartsKernel: precision, as the head of this file says
+// sass: allows narrow in PartsKernel: arrays whose rows are not aligned
+// sass: allows call, fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cross_entropy.gen.h"
 #include "cuda/lib/exp_sums.h"
 #include "cuda/lib/row_parts.h"

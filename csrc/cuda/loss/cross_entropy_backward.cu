@@ -5,6 +5,11 @@
 // subtracted, the power is the GPU's own. Rounded once. Long rows are cut into parts.
 //
 // Registers: at most 96.
+// sass: allows call in PartsKernel: indices beyond 32 bits
+// sass: allows fp64 in PartsKernel: precision, as the head of this file says
+// sass: allows narrow in PartsKernel: arrays whose rows are not aligned
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cross_entropy_backward.gen.h"
 #include "cuda/lib/exp.h"
 #include "cuda/lib/gates_16_bits.h"

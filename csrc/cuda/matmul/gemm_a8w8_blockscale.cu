@@ -3,6 +3,8 @@
 // double, and rounded once.
 //
 // Registers: at most 128.
+// sass: allows fp64 in ProductKernel: precision, as the head of this file says
+// sass: allows narrow in ProductKernel: tiles of rows at any address
 #include "cuda/lib/gemm_factors.h"
 #include "cuda/lib/gemm_float_tile.h"
 #include "cuda/matmul/gemm_epilogue_plain.h"

@@ -2,6 +2,8 @@
 // them exactly; products are added in float, 64 at a time. Rows of whole steps of 64 numbers.
 //
 // Registers: at most 255.
+// sass: allows fp64 in StreamedProductKernel: precision, as the head of this file says
+// sass: allows narrow in StreamedProductKernel: biases and scales, once per column
 #include "gemm_a8w8.gen.h"
 
 #if defined(__CUDACC__)

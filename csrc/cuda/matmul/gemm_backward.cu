@@ -6,6 +6,10 @@
 // rounded once. All sums have an order that depends on their length only.
 //
 // Registers: at most 128.
+// sass: allows fp64 in BiasKernel: precision, as the head of this file says
+// sass: allows narrow in BiasKernel: sums over a column
+// sass: allows call in ProductKernel: indices beyond 32 bits
+// sass: allows narrow in ProductKernel: tiles of rows at any address
 #include "cuda/lib/gemm_float_tile.h"
 #include "cuda/matmul/gemm_backward.h"
 #include "gemm_backward.gen.h"

@@ -7,6 +7,12 @@
 // grad_bias in double, and rounded once. All sums have an order that depends on their length only.
 //
 // Registers: at most 248.
+// sass: allows call in AddPassesKernel: indices beyond 32 bits
+// sass: allows fp64 in BiasKernel: precision, as the head of this file says
+// sass: allows narrow in BiasKernel: sums over a column
+// sass: allows call in TensorKernel: indices beyond 32 bits
+// sass: allows fp64 in TensorKernel: precision, as the head of this file says
+// sass: allows narrow in TensorKernel: arrays whose rows are not aligned
 #include <type_traits>
 
 #include "cuda/matmul/gemm_backward.h"

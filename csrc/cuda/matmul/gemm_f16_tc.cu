@@ -3,6 +3,9 @@
 // once. Rows that do not begin at multiples of 16 bytes are read number by number.
 //
 // Registers: at most 232.
+// sass: allows call in TensorKernel: indices beyond 32 bits
+// sass: allows fp64 in TensorKernel: precision, as the head of this file says
+// sass: allows narrow in TensorKernel: arrays whose rows are not aligned
 #include <type_traits>
 
 #include "cuda/lib/gemm_factors.h"

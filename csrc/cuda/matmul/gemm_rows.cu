@@ -2,6 +2,8 @@
 // in float, 32 at a time; the rest is computed in double and rounded once.
 //
 // Registers: at most 255.
+// sass: allows call, fp64 in StreamedProductKernel: precision, as the head of this file says
+// sass: allows narrow in StreamedProductKernel: biases and scales, once per column
 #include "cuda/matmul/gemm_epilogue.h"
 #include "gemm.gen.h"
 

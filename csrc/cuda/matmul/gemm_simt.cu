@@ -3,6 +3,7 @@
 // once.
 //
 // Registers: at most 128.
+// sass: allows narrow in ProductKernel: tiles of rows at any address
 #include "cuda/lib/gemm_factors.h"
 #include "cuda/lib/gemm_float_tile.h"
 #include "cuda/matmul/gemm_epilogue.h"

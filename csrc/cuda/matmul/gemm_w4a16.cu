@@ -3,6 +3,9 @@
 // scales are added in double, and rounded once.
 //
 // Registers: at most 128.
+// sass: allows call in ProductKernel: indices beyond 32 bits
+// sass: allows fp64 in ProductKernel: precision, as the head of this file says
+// sass: allows narrow in ProductKernel: tiles of rows at any address
 #include "cuda/lib/gemm_factors.h"
 #include "cuda/lib/gemm_float_tile.h"
 #include "cuda/matmul/gemm_epilogue_plain.h"

@@ -3,6 +3,7 @@
 // these sums times the scales in float. Groups are multiples of 128 columns.
 //
 // Registers: at most 255.
+// sass: allows narrow in StreamedProductKernel: biases and scales, once per column
 #include "gemm_w4a16.gen.h"
 
 #if defined(__CUDACC__)

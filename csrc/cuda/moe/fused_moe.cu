@@ -4,6 +4,10 @@
 // not rounded to fewer digits; see gemm_float_tile.h for the products.
 //
 // Registers: at most 128.
+// sass: allows narrow in GroupedRowsKernel: arrays whose rows are not aligned
+// sass: allows call in PlaceItemsKernel: indices beyond 32 bits
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/gates.h"
 #include "cuda/moe/grouped_gemm.h"
 #include "cuda/moe/named_rows.h"

@@ -2,6 +2,7 @@
 // are summed in float (see gemm_float_tile.h) and rounded once.
 //
 // Registers: at most 128.
+// sass: allows narrow in GroupedRowsKernel: arrays whose rows are not aligned
 #include "cuda/moe/grouped_gemm.h"
 #include "grouped_gemm.gen.h"
 

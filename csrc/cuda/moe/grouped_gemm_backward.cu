@@ -3,6 +3,8 @@
 // gemm_float_tile.h) and rounded once.
 //
 // Registers: at most 128.
+// sass: allows narrow in GradBKernel: tiles of rows at any address
+// sass: allows narrow in GroupedRowsKernel: arrays whose rows are not aligned
 #include "cuda/moe/grouped_gemm.h"
 #include "grouped_gemm_backward.gen.h"
 

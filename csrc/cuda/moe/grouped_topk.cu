@@ -4,6 +4,9 @@
 // are told apart.
 //
 // Registers: at most 128.
+// sass: allows call in GroupedTopkKernel: indices beyond 32 bits
+// sass: allows fp64 in GroupedTopkKernel: precision, as the head of this file says
+// sass: allows narrow in GroupedTopkKernel: rows at any address
 #include "cuda/moe/expert_ranking.h"
 #include "grouped_topk.gen.h"
 

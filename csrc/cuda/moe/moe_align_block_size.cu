@@ -2,6 +2,7 @@
 // expert of each block. Integers only; see group_by_expert.h.
 //
 // Registers: at most 64.
+// sass: allows call in PlaceItemsKernel: indices beyond 32 bits
 #include "cuda/moe/group_by_expert.h"
 #include "moe_align_block_size.gen.h"
 

@@ -2,6 +2,9 @@
 // are copied as they are; see group_by_expert.h for their places.
 //
 // Registers: at most 64.
+// sass: allows call in PlaceItemsKernel: indices beyond 32 bits
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/moe/group_by_expert.h"
 #include "cuda/moe/permuted_rows.h"
 #include "moe_permute.gen.h"

@@ -2,6 +2,7 @@
 // order and rounded once.
 //
 // Registers: at most 64.
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/moe/named_rows.h"
 #include "moe_unpermute.gen.h"
 

@@ -3,6 +3,8 @@
 // zeros first.
 //
 // Registers: at most 64.
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/row_kernels.h"
 #include "moe_unpermute_backward.gen.h"
 

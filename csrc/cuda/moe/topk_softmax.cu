@@ -3,6 +3,8 @@
 // and sums are pairs of floats, so that small probabilities are right too.
 //
 // Registers: at most 64.
+// sass: allows call in TopkSoftmaxKernel: precision, as the head of this file says
+// sass: allows narrow in TopkSoftmaxKernel: rows at any address
 #include "cuda/lib/exp.h"
 #include "cuda/lib/float_pairs.h"
 #include "cuda/moe/expert_ranking.h"

@@ -4,6 +4,9 @@
 // once.
 //
 // Registers: at most 128.
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/row_kernels.h"
 #include "fused_add_layer_norm.gen.h"
 

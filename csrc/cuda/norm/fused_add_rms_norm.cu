@@ -4,6 +4,9 @@
 // the last place.
 //
 // Registers: at most 144.
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/row_kernels.h"
 #include "cuda/norm/norm_scale.h"
 #include "fused_add_rms_norm.gen.h"

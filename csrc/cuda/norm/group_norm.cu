@@ -3,6 +3,9 @@
 // memory, computed as layer_norm.h says.
 //
 // Registers: at most 128.
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/norm/layer_norm.h"
 #include "group_norm.gen.h"
 

@@ -7,6 +7,10 @@
 // channel by channel; and the sums over the samples. So no sum needs atomics.
 //
 // Registers: at most 128.
+// sass: allows fp64 in EachKernel: precision, as the head of this file says
+// sass: allows call in RowsKernel: indices beyond 32 bits
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/for_each_element.h"
 #include "cuda/lib/row_kernels.h"
 #include "group_norm_backward.gen.h"

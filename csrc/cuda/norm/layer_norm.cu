@@ -2,6 +2,8 @@
 // population variance of row i, dense rows; see layer_norm.h.
 //
 // Registers: at most 128.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/norm/layer_norm.h"
 #include "layer_norm.gen.h"
 

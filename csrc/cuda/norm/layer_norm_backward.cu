@@ -2,6 +2,9 @@
 // layer_norm_backward.h.
 //
 // Registers: at most 232.
+// sass: allows call, fp64 in ColumnsKernel: precision, as the head of this file says
+// sass: allows narrow in ColumnsKernel: arrays whose rows are not aligned
+// sass: allows fp64 in TotalsKernel: precision, as the head of this file says
 #include "cuda/norm/layer_norm_backward.h"
 #include "layer_norm_backward.gen.h"
 

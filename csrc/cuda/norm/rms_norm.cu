@@ -2,6 +2,8 @@
 // the row's scale (see norm_scale.h), within 3 units in the last place.
 //
 // Registers: at most 96.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/row_kernels.h"
 #include "cuda/norm/norm_scale.h"
 #include "rms_norm.gen.h"

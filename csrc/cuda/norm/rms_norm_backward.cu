@@ -4,6 +4,9 @@
 // sums.
 //
 // Registers: at most 208.
+// sass: allows call, fp64 in ColumnsKernel: precision, as the head of this file says
+// sass: allows narrow in ColumnsKernel: arrays whose rows are not aligned
+// sass: allows fp64 in TotalsKernel: precision, as the head of this file says
 #include "cuda/norm/column_sums.h"
 #include "rms_norm_backward.gen.h"
 

@@ -8,6 +8,9 @@
 // from the cache.
 //
 // Registers: at most 104.
+// sass: allows call in PartsKernel: indices beyond 32 bits
+// sass: allows narrow in PartsKernel: arrays whose rows are not aligned
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/lib/exp_sums.h"
 #include "cuda/lib/gates_16_bits.h"
 #include "cuda/lib/row_parts.h"

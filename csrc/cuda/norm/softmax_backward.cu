@@ -5,6 +5,8 @@
 // summed once more, times a power of two, and goes on in double.
 //
 // Registers: at most 120.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include <type_traits>
 
 #include "cuda/lib/float_pairs.h"

@@ -4,6 +4,8 @@
 // arrays at a time, so that small ones do not cost a launch each.
 //
 // Registers: at most 64.
+// sass: allows call, fp64 in AdamwKernel: precision, as the head of this file says
+// sass: allows narrow in AdamwKernel: parameters of 16 bits beside states of float
 #include <cmath>
 
 #include "adamw.gen.h"

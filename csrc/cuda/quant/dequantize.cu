@@ -2,6 +2,8 @@
 // then to x.
 //
 // Registers: at most 48.
+// sass: allows call in VectorsKernel: indices beyond 32 bits
+// sass: allows narrow in VectorsKernel: arrays whose rows are not aligned
 #include "cuda/lib/count_division.h"
 #include "cuda/lib/for_each_vector.h"
 #include "cuda/quant/codes.h"

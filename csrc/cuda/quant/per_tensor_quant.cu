@@ -1,6 +1,8 @@
 // q = x / scale, dense arrays. See codes.h.
 //
 // Registers: at most 64.
+// sass: allows call, fp64 in VectorsKernel: precision, as the head of this file says
+// sass: allows narrow in VectorsKernel: arrays whose rows are not aligned
 #include "cuda/lib/for_each_vector.h"
 #include "cuda/quant/codes.h"
 #include "per_tensor_quant.gen.h"

@@ -2,6 +2,8 @@
 // Q; dense rows. A row with NaN or infinities has such a scale. See quantise_rows.h.
 //
 // Registers: at most 96.
+// sass: allows call, fp64 in RowsKernel: precision, as the head of this file says
+// sass: allows narrow in RowsKernel: arrays whose rows are not aligned
 #include "cuda/quant/quantise_rows.h"
 #include "per_token_quant.gen.h"
 

@@ -2,6 +2,7 @@
 // and bits that say where. The product with 1 / (1 - p), a float, is float, and is rounded once.
 //
 // Registers: at most 64.
+// sass: allows narrow in DropKernel: arrays whose rows are not aligned
 #include "cuda/random/dropout.h"
 #include "dropout.gen.h"
 

@@ -2,6 +2,7 @@
 // does to x.
 //
 // Registers: at most 64.
+// sass: allows narrow in DropBackwardKernel: arrays whose rows are not aligned
 #include "cuda/random/dropout.h"
 #include "dropout_backward.gen.h"
 

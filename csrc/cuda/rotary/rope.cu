@@ -2,6 +2,9 @@
 // position; rows of heads are contiguous, tokens and heads may lie anywhere. See rope.h.
 //
 // Registers: at most 72.
+// sass: allows call in TurnKernel: indices beyond 32 bits
+// sass: allows fp64 in TurnKernel: precision, as the head of this file says
+// sass: allows narrow in TurnKernel: arrays whose rows are not aligned
 #include "cuda/rotary/rope.h"
 #include "rope.gen.h"
 

@@ -1,6 +1,9 @@
 // Gradients of rope: those of its results, turned by the negative angles; dense arrays. See rope.h.
 //
 // Registers: at most 72.
+// sass: allows call in TurnKernel: indices beyond 32 bits
+// sass: allows fp64 in TurnKernel: precision, as the head of this file says
+// sass: allows narrow in TurnKernel: arrays whose rows are not aligned
 #include "cuda/rotary/rope.h"
 #include "rope_backward.gen.h"
 

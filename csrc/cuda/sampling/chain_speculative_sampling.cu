@@ -4,6 +4,7 @@
 // last. Products, differences and sums are double.
 //
 // Registers: at most 96.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
 #include "chain_speculative_sampling.gen.h"
 #include "common/philox.h"
 #include "cuda/lib/row_kernels.h"

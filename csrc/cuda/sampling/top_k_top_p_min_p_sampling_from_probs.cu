@@ -4,6 +4,7 @@
 // numbers. Sums are double.
 //
 // Registers: at most 128.
+// sass: allows fp64 in RowsKernel: precision, as the head of this file says
 #include "common/philox.h"
 #include "cuda/lib/row_kernels.h"
 #include "cuda/sampling/weighted_draw.h"

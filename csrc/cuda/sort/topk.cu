@@ -6,6 +6,8 @@
 // the lowest columns; and sorts the list.
 //
 // Registers: at most 72.
+// sass: allows call in TopkKernel: indices beyond 32 bits
+// sass: allows narrow in TopkKernel: rows at any address
 #include "common/sort_key.h"
 #include "cuda/lib/block_prefix_sum.h"
 #include "cuda/sort/bitonic_sort.h"

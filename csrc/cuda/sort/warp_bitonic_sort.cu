@@ -5,6 +5,8 @@
 // block each, and lie in shared memory, or in y if they do not fit.
 //
 // Registers: at most 40.
+// sass: allows call in BlockKernel: indices beyond 32 bits
+// sass: allows generic in BlockKernel: numbers are in shared memory, or in y
 #include "common/sort_key.h"
 #include "cuda/sort/bitonic_sort.h"
 #include "warp_bitonic_sort.gen.h"
