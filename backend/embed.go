@@ -11,6 +11,11 @@ import "embed"
 //go:embed emulator/*.h emulator/hip/*.h emulator/*.cc opcast/*.h opcast/*.cc opcast/*.cu opcast/*.hip python/src/opcast_backend/*.py python/src/opcast_backend/py.typed
 var FS embed.FS
 
+// Recorder holds, in its folder recorder, a CUDA device on which nothing runs, and which records what would.
+//
+//go:embed recorder/*.h recorder/*.cc
+var Recorder embed.FS
+
 // Runner holds, in its folder runner, the program that runs one call without Python.
 //
 //go:embed runner/*.h runner/*.cc

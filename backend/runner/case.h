@@ -5,9 +5,10 @@
 //   library PATH       the collection              repeat N         timed calls; 0: none
 //   op NAME            the export                  kernel NAME      the only one that may run
 //   data PATH          bytes of the inputs         results PATH     where the bytes of the results
-//   go guards 0 | 1       1: memory around the arrays is watched array NAME ROLE CODE BITS
-//   [SIZE...]            ROLE: in, inout, out, scratch none | int N | bool N | float X | str HEX |
-//   ints [N...]
+//   guards 0 | 1       1: memory around the arrays is watched
+//   hollow 0 | 1       1: arrays have no contents, and nothing is read back
+//   array NAME ROLE CODE BITS [SIZE...]            ROLE: in, inout, out, scratch
+//   none | int N | bool N | float X | str HEX | ints [N...]
 #pragma once
 
 #include <tvm/ffi/c_api.h>
@@ -47,7 +48,7 @@ struct Argument {
 struct Case {
   std::string tvm_ffi, library, op, kernel, data, results;
   int repeat = 0;
-  bool guards = false;
+  bool guards = false, hollow = false;
   DLDevice device = {kDLCPU, 0};
   std::vector<Argument> arguments;
 };
@@ -114,6 +115,8 @@ inline void ReadLine(const std::string& line, Case* c) {
     words >> c->repeat;
   } else if (key == "guards") {
     words >> c->guards;
+  } else if (key == "hollow") {
+    words >> c->hollow;
   } else if (key == "device") {
     int type = 0;
     words >> type >> c->device.device_id;

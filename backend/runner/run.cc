@@ -229,13 +229,13 @@ void Run(const Case& c) {
                                 &before);
   }
   Arguments arguments(c, memory.get());
-  arguments.Fill();
+  if (!c.hollow) arguments.Fill();
   PrintKernels(c, library, arguments);
   memory->Watch();
   Calls();
   Invoke(function, arguments.values());
   memory->Wait();
-  arguments.Save();
+  if (!c.hollow) arguments.Save();
   memory->Check();
   if (c.repeat > 0) Time(c, function, &arguments, memory.get());
   arguments.Free();

@@ -173,6 +173,11 @@ func TestBuildWithoutNVCC(t *testing.T) {
 	if code, _, stderr := opcast(t, "run", "scale", "--ptxas", "-C", dir, "--python", python); code != 3 || !strings.Contains(stderr, "no CUDA compiler") {
 		t.Errorf("run --ptxas: exit code %d, want 3\n%s", code, stderr)
 	}
+	for _, command := range []string{"sass", "predict"} {
+		if code, _, stderr := opcast(t, command, "-C", dir, "--python", python); code != 3 || !strings.Contains(stderr, "no CUDA compiler") {
+			t.Errorf("%s: exit code %d, want 3\n%s", command, code, stderr)
+		}
+	}
 	if code, _, stderr := opcast(t, "build", "-C", dir, "--device", "rocm", "--python", python); code != 2 {
 		t.Errorf("--device rocm: exit code %d, want 2\n%s", code, stderr)
 	}

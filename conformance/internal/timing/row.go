@@ -3,14 +3,9 @@ package timing
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
-	"github.com/opcast/opcast/internal/language/dtype"
-	"github.com/opcast/opcast/internal/language/ndarray"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/workload"
 	"github.com/opcast/opcast/internal/results/bench"
 )
@@ -18,11 +13,11 @@ import (
 // row sums up what a worker has measured.
 func row(p *process, w workload.Call, c *cases.Case, a *answer) bench.Row {
 	out := bench.Row{
-		Key:   bench.Key{Op: baseName(w.Op), Workload: w.Name, DType: dtypes(c), Caller: p.adaptor, Threads: p.threads},
+		Key:   bench.Key{Op: baseName(w.Op), Workload: w.Name, DType: c.DTypeNames(), Caller: p.adaptor, Threads: p.threads},
 		Swept: (*bench.Swept)(w.Swept), Call: w.String(), Rounds: len(a.Samples), Time: bench.SpreadOf(a.Samples),
 		Copy: bench.SpreadOf(a.Copy).Inverse(a.Copied), BesideCopy: bench.Ratios(a.Samples, a.Copy), Peers: []bench.Peer{}, OnGPU: a.row(),
 	}
-	if bytes, err := w.Bytes(); err == nil && !contentsDecide(w.Op) {
+	if bytes, err := w.Bytes(); err == nil && !workload.ContentsDecide(w.Op) {
 		out.Bytes = &bytes
 	}
 	if flops, err := w.Flops(); err == nil {
@@ -65,41 +60,4 @@ func times(far float64) string {
 		return "infinitely many times"
 	}
 	return bench.Digits(far) + " times"
-}
-
-// dtypes are those of the variables of a definition, or else of the first input of floating point, by their short names.
-func dtypes(c *cases.Case) string {
-	var list []string
-	for _, v := range c.Op.DTypes {
-		if short := c.DTypes[v.Name]; !slices.Contains(list, short) {
-			list = append(list, short)
-		}
-	}
-	for i := range c.Op.Inputs {
-		if d := c.DType(c.Op.Inputs[i].Type); len(list) == 0 && ndarray.IsFloat(d) {
-			list = append(list, d.Short)
-		}
-	}
-	if len(list) == 0 {
-		list = append(list, c.DType(c.Op.Inputs[0].Type).Short)
-	}
-	return strings.Join(list, " ")
-}
-
-// contentsDecide says whether what an op reads may depend on contents: some input holds integers that count or choose
-// something that has a size.
-func contentsDecide(op *opdef.Op) bool {
-	return slices.ContainsFunc(op.Inputs, func(in opdef.Arg) bool {
-		return in.Max != nil && len(in.Max.Symbols()) > 0 && ndarray.IsInteger(dtype.Must(shortOf(op, in.Type)))
-	})
-}
-
-// shortOf is a dtype that an argument may have.
-func shortOf(op *opdef.Op, t opdef.Type) string {
-	for _, v := range op.DTypes {
-		if v.Name == t.Var {
-			return v.OneOf[0]
-		}
-	}
-	return t.DType
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/workload"
 	"github.com/opcast/opcast/internal/results/bench"
 )
 
@@ -103,11 +104,11 @@ func TestContentsDecide(t *testing.T) {
 		for _, in := range op.Inputs {
 			ranged = ranged || in.Max != nil && len(in.Max.Symbols()) > 0 && in.Type.DType != "" && in.Type.DType[0] == 'i'
 		}
-		if ranged && !contentsDecide(op) {
+		if ranged && !workload.ContentsDecide(op) {
 			t.Errorf("%s: an input holds places", op.Name)
 		}
 	}
-	if contentsDecide(&opdef.Op{}) {
+	if workload.ContentsDecide(&opdef.Op{}) {
 		t.Error("an op without inputs")
 	}
 }

@@ -50,6 +50,10 @@ type Call struct {
 	Repeat int
 	// Guarded arrays lie between memory that is watched. Tools that watch memory themselves see more without.
 	Guarded bool
+	// Hollow arrays have addresses and no contents: the device is one on which nothing runs.
+	Hollow bool
+	// Environ are variables of the process beside those of this one, "NAME=VALUE".
+	Environ []string
 	// Advice stands behind the stack of a kernel that fails or hangs, if it says anything: how to see more of it.
 	Advice string
 	// Arguments are those of the export in order: Array, int64, float64, bool, string, []int64, or nil for an absent one.
@@ -69,7 +73,7 @@ func (c *Call) Write(dir string) (string, error) {
 	var data bytes.Buffer
 	for _, line := range [][2]any{
 		{"tvm_ffi", c.TVMLibrary}, {"library", c.Library}, {"op", c.Op}, {"kernel", c.Kernel}, {"repeat", c.Repeat},
-		{"guards", map[bool]int{true: 1}[c.Guarded]},
+		{"guards", map[bool]int{true: 1}[c.Guarded]}, {"hollow", map[bool]int{true: 1}[c.Hollow]},
 		{"device", fmt.Sprintf("%d %d", c.DeviceType, c.DeviceID)},
 		{"data", filepath.Join(dir, inputsFile)}, {"results", filepath.Join(dir, resultsFile)},
 	} {
@@ -81,7 +85,7 @@ func (c *Call) Write(dir string) (string, error) {
 			return "", err
 		}
 		text.WriteString(line + "\n")
-		if array, ok := a.(Array); ok && (array.Role == In || array.Role == InOut) {
+		if array, ok := a.(Array); ok && !c.Hollow && (array.Role == In || array.Role == InOut) {
 			data.Write(array.Bytes())
 		}
 	}

@@ -43,7 +43,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "tvm_ffi /a b/libtvm_ffi.so\nlibrary lib.so\nop scale\nkernel k\nrepeat 3\nguards 1\ndevice 2 1\n" +
+	want := "tvm_ffi /a b/libtvm_ffi.so\nlibrary lib.so\nop scale\nkernel k\nrepeat 3\nguards 1\nhollow 0\ndevice 2 1\n" +
 		"data DIR/inputs.bin\nresults DIR/results.bin\n" +
 		"array y out 2 32 2 1\narray x in 2 32 2 1\nnone\narray z inout 2 32\nint -3\nbool 1\nfloat 1e-300\nstr 612062\nints 2 -1\nints\narray part scratch 2 32 0\n"
 	if diff := cmp.Diff(want, strings.ReplaceAll(string(text), dir, "DIR")); diff != "" {

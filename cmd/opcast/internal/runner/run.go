@@ -42,6 +42,7 @@ const (
 // limit; zero stands for no limit.
 func (c *Call) Run(ctx context.Context, program, path string, limit time.Duration) (Timing, error) {
 	cmd := exec.CommandContext(ctx, program, path)
+	cmd.Env = append(cmd.Environ(), c.Environ...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
