@@ -2,6 +2,7 @@ package calls
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -85,3 +86,49 @@ func (n StubCaller) Name() string { return n.CallerName }
 
 // Info has the abilities, and nothing else.
 func (n StubCaller) Info() WorkerInfo { return WorkerInfo{Abilities: n.Abilities} }
+
+// ConcurrentRequest is a request for calls at once; each has its blobs in one list.
+type ConcurrentRequest struct {
+	Do     string           `json:"do"`
+	Calls  []ConcurrentCall `json:"calls"`
+	Repeat int              `json:"repeat"`
+}
+
+// ConcurrentCall is one of the calls, with the numbers of its first blob and of the one after its last.
+type ConcurrentCall struct {
+	Call WireCall `json:"call"`
+	From int      `json:"from"`
+	To   int      `json:"to"`
+}
+
+// ConcurrentAnswers are the different answers of all threads, with the numbers of their blobs.
+type ConcurrentAnswers struct {
+	Answers []ThreadAnswer `json:"answers"`
+}
+
+// ThreadAnswer is one of the different results that a thread got, or the error that it met.
+type ThreadAnswer struct {
+	Thread int             `json:"thread"`
+	Body   json.RawMessage `json:"body"`
+	Blobs  int             `json:"blobs"`
+}
+
+// What requests ask for beside plain calls.
+const (
+	DoRandom  = "random"
+	DoUsage   = "usage"
+	DoThreads = "threads"
+)
+
+// Chainer calls two frameworks in one process.
+type Chainer interface {
+	// Frameworks are the adaptors that it can call.
+	Frameworks() []string
+	// Chain calls the op in the first framework, hands one of its results over through DLPack as an input of a second
+	// call in the second framework, and returns that call's result and the addresses of the handed-over array on both
+	// sides.
+	Chain(ctx context.Context, call *Call, link ChainLink, first, second string) (result *Result, from, to uint64, err error)
+}
+
+// ChainLink says which result of a call, by its slot and by its place in a public result, becomes which input of the next.
+type ChainLink struct{ Slot, Result, Feed int }

@@ -1,6 +1,12 @@
 package cases
 
-import "github.com/opcast/opcast/internal/language/opdef"
+import (
+	"slices"
+	"strings"
+
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
 
 // Int makes a case the environment of expressions: sizes, lets, int and bool attrs.
 func (c *Case) Int(name string) (int64, bool) {
@@ -39,3 +45,23 @@ func (c *Case) Word(name string) (string, bool) {
 
 // Attr is the value that an attr takes in the call; nil where the backend computes it.
 func (c *Case) Attr(name string) any { return c.Op.AttrValue(c.Attrs, name) }
+
+// DTypeNames are the dtypes of the variables of a definition, or else of the first input of floating point, by their short names:
+// the column of tables that names the dtype of a call.
+func (c *Case) DTypeNames() string {
+	var list []string
+	for _, v := range c.Op.DTypes {
+		if short := c.DTypes[v.Name]; !slices.Contains(list, short) {
+			list = append(list, short)
+		}
+	}
+	for i := range c.Op.Inputs {
+		if d := c.DType(c.Op.Inputs[i].Type); len(list) == 0 && ndarray.IsFloat(d) {
+			list = append(list, d.Short)
+		}
+	}
+	if len(list) == 0 {
+		list = append(list, c.DType(c.Op.Inputs[0].Type).Short)
+	}
+	return strings.Join(list, " ")
+}

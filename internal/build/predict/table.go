@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/opcast/opcast/internal/build/sass"
 	"github.com/opcast/opcast/internal/results/bench"
 )
 
@@ -118,4 +121,131 @@ func dash(text string) string {
 		return "-"
 	}
 	return text
+}
+
+// warp is how many threads run one instruction.
+const warp = 32
+
+// Work is what a call asks of one launch: bytes to read and to write, and operations.
+type Work struct{ Loads, Stores, Flops float64 }
+
+// total is what all warps of a launch run together.
+type total struct {
+	instructions, lsu, xu, fp64 float64
+	// tensor are operations by instructions of a warp, wgmma those of warp groups; moved are bytes of global memory.
+	tensor, wgmma, moved float64
+}
+
+// add adds code that runs so many times.
+func (t *total) add(m *sass.Mix, times float64) {
+	t.instructions += times * float64(m.Instructions)
+	t.lsu += times * float64(m.LSU)
+	t.xu += times * float64(m.XU)
+	t.fp64 += times * float64(m.FP64)
+	loads, stores := m.Moved()
+	t.moved += times * float64(warp*(loads+stores))
+	if m.WGMMA {
+		t.wgmma += times * float64(m.TensorFlops)
+	} else {
+		t.tensor += times * float64(m.TensorFlops)
+	}
+}
+
+// runs says how often each loop of a function runs in all warps together, and adds up what they run. Machine code has no trip
+// counts: a loop that touches global memory runs until it has moved the bytes of the call, and one that computes until it has done
+// its operations; the larger number counts. All other code runs once in each warp.
+func runs(f *sass.Function, w Work, warps float64) total {
+	var t total
+	t.add(&f.Once, warps)
+	mathLoops, perRound := computing(f)
+	widest := 0
+	for _, l := range f.Loops {
+		widest = max(widest, l.All.Widest())
+	}
+	for i := range f.Loops {
+		l := &f.Loops[i]
+		times := warps
+		if l.Hot {
+			times = moving(&l.All, w)
+		}
+		if mathLoops[i] && perRound > 0 && w.Flops > 0 {
+			times = max(times, w.Flops/perRound)
+		}
+		if l.Remainder || l.Hot && isOther(&l.All, widest) {
+			times = 0
+		}
+		if up := hotAround(f, i); up >= 0 && !mathLoops[i] { // at least once in each round of the loop around it
+			times = max(times, moving(&f.Loops[up].All, w))
+		}
+		t.add(&l.Mix, times)
+	}
+	return t
+}
+
+// isOther says whether a loop is there for arrays that are not aligned: others of the kernel move vectors, and this one numbers of one
+// or two bytes. Workloads are aligned.
+func isOther(m *sass.Mix, widest int) bool {
+	const vector, narrow = 64, 16
+	return widest >= vector && m.Widest() <= narrow && m.Tensor == 0
+}
+
+// hotAround is the hot loop that holds a loop; -1 if there is none.
+func hotAround(f *sass.Function, i int) int {
+	for i = f.Loops[i].Parent; i >= 0 && !f.Loops[i].Hot; {
+		i = f.Loops[i].Parent
+	}
+	return i
+}
+
+// moving is how often a loop runs to move the bytes.
+func moving(m *sass.Mix, w Work) float64 {
+	times := 0.0
+	loads, stores := m.Moved()
+	if loads > 0 {
+		times = w.Loads / float64(warp*loads)
+	}
+	if stores > 0 {
+		times = max(times, w.Stores/float64(warp*stores))
+	}
+	return times
+}
+
+// computing are the loops that do the operations of a call: those with matrix instructions, else the innermost with arithmetic on
+// floats; and how many operations one iteration of each is.
+func computing(f *sass.Function) (loops map[int]bool, perRound float64) {
+	loops = map[int]bool{}
+	for i := range f.Loops {
+		if f.Loops[i].Mix.TensorFlops > 0 {
+			loops[i] = true
+			perRound += float64(f.Loops[i].Mix.TensorFlops)
+		}
+	}
+	if len(loops) > 0 {
+		return loops, perRound
+	}
+	for i := range f.Loops {
+		l := &f.Loops[i]
+		inner := slices.ContainsFunc(f.Loops, func(o sass.Loop) bool { return o.Parent == i && o.All.Flops > l.Mix.Flops })
+		if l.Mix.Flops > 0 && !inner && !l.Remainder {
+			loops[i] = true
+			perRound += float64(l.Mix.Flops)
+		}
+	}
+	return loops, perRound
+}
+
+// occupancy is how many blocks of a kernel a multiprocessor holds.
+func occupancy(c *Chip, f *sass.Function, l *Launch) int {
+	const granule = 8 // registers are given out in such units to each thread
+	warps := int(math.Ceil(float64(l.Threads()) / warp))
+	blocks := min(c.Blocks, c.Threads/max(warps*warp, 1))
+	if f.Registers > 0 {
+		registers := (f.Registers + granule - 1) / granule * granule * warp * warps
+		blocks = min(blocks, c.Registers/registers)
+	}
+	const reserved = 1 << 10 // of each block, by the driver
+	if shared := f.Shared + l.Shared + reserved; shared > 0 {
+		blocks = min(blocks, c.SharedOfSM/shared)
+	}
+	return max(blocks, 1)
 }

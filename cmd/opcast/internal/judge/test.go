@@ -3,11 +3,13 @@ package judge
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/conformance"
@@ -221,4 +223,28 @@ func (a commands) definitions(dir string) (*opdef.Project, error) {
 		return nil, app.ExitError{Code: app.ExitUsage, Err: err}
 	}
 	return p, a.Findings(diags)
+}
+
+// errNoSelf means that a command has to start this program again and does not know its path.
+var errNoSelf = errors.New("this program does not know its own path, so it cannot start itself again")
+
+// repeated is the command line that runs a command again in one process. More flags can be appended.
+func (a commands) repeated(cmd *cobra.Command, args []string) ([]string, error) {
+	if a.Self == "" {
+		return nil, errNoSelf
+	}
+	words := []string{a.Self, "-C", a.Dir, cmd.Name()}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "jobs" || f.Name == "dir" {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			words = append(words, "--"+f.Name+"="+v)
+		}
+	})
+	return append(words, args...), nil
 }

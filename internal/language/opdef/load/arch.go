@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/opdef/feature"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
@@ -82,5 +84,69 @@ func (c *checker) arch(where string, value any, k *opdef.Kernel) {
 	})
 	if given == 0 {
 		c.report(where, code.Kernel, "leave it out for all", "arch is empty")
+	}
+}
+
+// compilers reads which compilers take a kernel's file: one for each of its devices, and the C++ compiler for emulated ones.
+func (c *checker) compilers(where string, words, devices []string) []string {
+	if !c.doc.Given(where) {
+		return nil
+	}
+	if slices.Contains(devices, "cpu") {
+		c.diags.Add(c.doc.KeyAt(where), code.Compilers, "leave it out", "compilers: a kernel for the CPU is compiled by the C++ compiler")
+		return nil
+	}
+	for i, word := range words {
+		at := tomldoc.Element(where, i)
+		switch {
+		case c.doc.Tainted(at):
+		case !slices.Contains(opdef.Compilers, word):
+			c.report(at, code.Compilers, "compilers are "+diag.OneOf(opdef.Compilers), "unknown compiler %q", word)
+		case slices.Contains(words[:i], word):
+			c.report(at, code.Compilers, "", "%s is listed twice", word)
+		case word != opdef.CXX && !slices.ContainsFunc(devices, func(d string) bool { return opdef.CompilerFor(d) == word }):
+			c.report(at, code.Compilers, "", "%s compiles nothing for %s", word, strings.Join(devices, " or "))
+		}
+	}
+	for _, device := range devices {
+		if compiler := opdef.CompilerFor(device); compiler != "" && !slices.Contains(words, compiler) && !c.doc.Tainted(where) {
+			c.report(where, code.Compilers, `add "`+compiler+`"`, "none of the compilers makes the kernel for %s", device)
+		}
+	}
+	return words
+}
+
+// breaks reads along which of the op's parallel dims a kernel keeps the promise, and returns the others.
+func (c *checker) breaks(where string, kept []string) []string {
+	if !c.doc.Given(where) {
+		return nil
+	}
+	promised := c.op.SplitDims()
+	for i, dim := range kept {
+		at := tomldoc.Element(where, i)
+		switch {
+		case c.doc.Tainted(at):
+		case slices.Contains(kept[:i], dim):
+			c.report(at, code.Parallel, "", "%s is listed twice", dim)
+		case !slices.Contains(promised, dim) && !c.open:
+			c.report(at, code.Parallel, diag.DidYouMean(dim, promised, "a kernel can keep what the op promises"), "the op has no parallel dim %q", dim)
+		}
+	}
+	return slices.DeleteFunc(promised, func(dim string) bool { return slices.Contains(kept, dim) })
+}
+
+// emulatedCoverage looks for dtypes that kernels take on a GPU, of which none is compiled for the emulated one.
+func (c *checker) emulatedCoverage() {
+	for _, device := range []string{"cuda", "rocm"} {
+		missing := c.combinationsWhere(func(dtypes map[string]string) bool {
+			takes := func(k opdef.Kernel) bool { return k.On(device) && k.Accepts(dtypes, nil) != expr.KnownFalse }
+			emulated := func(k opdef.Kernel) bool { return takes(k) && k.TakenBy(opdef.CXX) }
+			return slices.ContainsFunc(c.op.Kernels, takes) && !slices.ContainsFunc(c.op.Kernels, emulated)
+		})
+		i := slices.IndexFunc(c.op.Kernels, func(k opdef.Kernel) bool { return k.On(device) && !k.TakenBy(opdef.CXX) })
+		if len(missing) > 0 {
+			c.diags.Add(c.doc.KeyAt(tomldoc.Join(tomldoc.Element("kernels", i), "compilers")), code.Uncovered,
+				`add a kernel that the C++ compiler takes, or "c++" to compilers`, "no kernel for %s is emulated that takes %s", device, cmp.Or(missing[0], "a call"))
+		}
 	}
 }
