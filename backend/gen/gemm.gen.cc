@@ -42,18 +42,18 @@ bool SupportsGemmRows([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] co
   return true;
 }
 
+bool SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
+  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942 || launch.arch == 0x950)) return opcast::NeedsArch("gfx90a, gfx942 or gfx950", launch, why);
+  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
+  return true;
+}
+
 bool SupportsGemmCublaslt([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!((args.T == args.O) || ((args.T != opcast::DType::kF32) && (args.O == opcast::DType::kF32)))) return opcast::Declines("needs T == O or T != f32 and O == f32", why);
 #if OPCAST_CUDA
   if (const char* reason = GemmCublasltSupported(args, launch)) return opcast::Declines(reason, why);
 #endif
-  return true;
-}
-
-bool SupportsGemmF16Tc([[maybe_unused]] const GemmArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
-  if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
-  if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942 || launch.arch == 0x950)) return opcast::NeedsArch("gfx90a, gfx942 or gfx950", launch, why);
-  if (!(args.T == opcast::DType::kF16 || args.T == opcast::DType::kBf16)) return opcast::Declines("needs T to be float16 or bfloat16", why);
   return true;
 }
 
@@ -112,9 +112,9 @@ opcast::Status LaunchGemmTiled(const GemmArgs& args, const opcast::Launch& launc
 
 constexpr opcast::Variant<GemmArgs> kVariants[] = {
     opcast::Variant<GemmArgs>("gemm_rows", kDLCUDA, OPCAST_ON_CUDA(LaunchGemmRows)).Supported(SupportsGemmRows).WithParams(kParamsGemmRows, nullptr),
-    opcast::Variant<GemmArgs>("gemm_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmCublaslt)).Supported(SupportsGemmCublaslt).WithScratch(),
     opcast::Variant<GemmArgs>("gemm_f16_tc", opcast::kGpu, OPCAST_ON_GPU(GemmF16Tc)).Supported(SupportsGemmF16Tc),
     opcast::Variant<GemmArgs>("gemm_simt", opcast::kGpu, OPCAST_ON_GPU(GemmSimt)),
+    opcast::Variant<GemmArgs>("gemm_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmCublaslt)).Supported(SupportsGemmCublaslt).WithScratch(),
     opcast::Variant<GemmArgs>("gemm_tiled", kDLCPU, OPCAST_ON_CPU(LaunchGemmTiled)).WithParams(kParamsGemmTiled, ChooseGemmTiled),
     opcast::Variant<GemmArgs>("gemm_naive", kDLCPU, OPCAST_ON_CPU(GemmNaive)),
 };

@@ -74,11 +74,11 @@ struct GemmRowsParams {
 opcast::Status GemmRows(const GemmArgs& args, const opcast::Launch& launch, const GemmRowsParams& params);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmRowsSupported(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
+opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
 opcast::Status GemmCublaslt(const GemmArgs& args, const opcast::Launch& launch);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmCublasltSupported(const GemmArgs& args, const opcast::Launch& launch);
-opcast::Status GemmF16Tc(const GemmArgs& args, const opcast::Launch& launch);
-opcast::Status GemmSimt(const GemmArgs& args, const opcast::Launch& launch);
 
 // What speed and rounding of gemm_tiled depend on; opcast tune measures which are best for a call.
 struct GemmTiledParams {

@@ -66,8 +66,8 @@ opcast::Status LaunchGemmA8w8Mma(const GemmA8w8Args& args, const opcast::Launch&
 
 constexpr opcast::Variant<GemmA8w8Args> kVariants[] = {
     opcast::Variant<GemmA8w8Args>("gemm_a8w8_mma", kDLCUDA, OPCAST_ON_CUDA(LaunchGemmA8w8Mma)).Supported(SupportsGemmA8w8Mma).WithParams(kParamsGemmA8w8Mma, nullptr),
-    opcast::Variant<GemmA8w8Args>("gemm_a8w8_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmA8w8Cublaslt)).Supported(SupportsGemmA8w8Cublaslt).WithScratch(),
     opcast::Variant<GemmA8w8Args>("gemm_a8w8_cuda", opcast::kGpu, OPCAST_ON_GPU(GemmA8w8Cuda)),
+    opcast::Variant<GemmA8w8Args>("gemm_a8w8_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmA8w8Cublaslt)).Supported(SupportsGemmA8w8Cublaslt).WithScratch(),
     opcast::Variant<GemmA8w8Args>("gemm_a8w8", kDLCPU, OPCAST_ON_CPU(GemmA8w8)),
 };
 

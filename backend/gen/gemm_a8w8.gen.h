@@ -69,10 +69,10 @@ struct GemmA8w8MmaParams {
 opcast::Status GemmA8w8Mma(const GemmA8w8Args& args, const opcast::Launch& launch, const GemmA8w8MmaParams& params);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmA8w8MmaSupported(const GemmA8w8Args& args, const opcast::Launch& launch);
+opcast::Status GemmA8w8Cuda(const GemmA8w8Args& args, const opcast::Launch& launch);
 opcast::Status GemmA8w8Cublaslt(const GemmA8w8Args& args, const opcast::Launch& launch);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmA8w8CublasltSupported(const GemmA8w8Args& args, const opcast::Launch& launch);
-opcast::Status GemmA8w8Cuda(const GemmA8w8Args& args, const opcast::Launch& launch);
 opcast::Status GemmA8w8(const GemmA8w8Args& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

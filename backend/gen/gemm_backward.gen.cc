@@ -32,14 +32,6 @@ constexpr opcast::Array kScratch[] = {
     opcast::Array::Scratch("partials"),
 };
 
-bool SupportsGemmBackwardCublaslt([[maybe_unused]] const GemmBackwardArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
-  if (!((args.T == args.O) && (args.activation == GemmBackwardActivation::kNone))) return opcast::Declines("needs T == O and activation == 'none'", why);
-#if OPCAST_CUDA
-  if (const char* reason = GemmBackwardCublasltSupported(args, launch)) return opcast::Declines(reason, why);
-#endif
-  return true;
-}
-
 bool SupportsGemmBackwardTc([[maybe_unused]] const GemmBackwardArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
   if (!(OPCAST_ROCM || launch.arch >= 80)) return opcast::NeedsArch(">=80", launch, why);
   if (!(!OPCAST_ROCM || launch.arch == 0x90a || launch.arch == 0x942 || launch.arch == 0x950)) return opcast::NeedsArch("gfx90a, gfx942 or gfx950", launch, why);
@@ -48,10 +40,18 @@ bool SupportsGemmBackwardTc([[maybe_unused]] const GemmBackwardArgs& args, [[may
   return true;
 }
 
+bool SupportsGemmBackwardCublaslt([[maybe_unused]] const GemmBackwardArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!((args.T == args.O) && (args.activation == GemmBackwardActivation::kNone))) return opcast::Declines("needs T == O and activation == 'none'", why);
+#if OPCAST_CUDA
+  if (const char* reason = GemmBackwardCublasltSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
+
 constexpr opcast::Variant<GemmBackwardArgs> kVariants[] = {
-    opcast::Variant<GemmBackwardArgs>("gemm_backward_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmBackwardCublaslt)).Supported(SupportsGemmBackwardCublaslt).Workspace(OPCAST_ON_CUDA(GemmBackwardCublasltWorkspace)).WithScratch(),
     opcast::Variant<GemmBackwardArgs>("gemm_backward_tc", opcast::kGpu, OPCAST_ON_GPU(GemmBackwardTc)).Supported(SupportsGemmBackwardTc).WithScratch(),
     opcast::Variant<GemmBackwardArgs>("gemm_backward_cuda", opcast::kGpu, OPCAST_ON_GPU(GemmBackwardCuda)).WithScratch(),
+    opcast::Variant<GemmBackwardArgs>("gemm_backward_cublaslt", kDLCUDA, OPCAST_ON_CUDA(GemmBackwardCublaslt)).Supported(SupportsGemmBackwardCublaslt).Workspace(OPCAST_ON_CUDA(GemmBackwardCublasltWorkspace)).WithScratch(),
     opcast::Variant<GemmBackwardArgs>("gemm_backward", kDLCPU, OPCAST_ON_CPU(GemmBackward)),
 };
 

@@ -75,13 +75,13 @@ opcast::Status Visit(const GemmBackwardArgs& args, F&& f) {
   return opcast::Status::Error("dtype combination without a kernel");
 }
 
+opcast::Status GemmBackwardTc(const GemmBackwardArgs& args, const opcast::Launch& launch);
+opcast::Status GemmBackwardCuda(const GemmBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GemmBackwardCublaslt(const GemmBackwardArgs& args, const opcast::Launch& launch);
 // Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
 const char* GemmBackwardCublasltSupported(const GemmBackwardArgs& args, const opcast::Launch& launch);
 // Bytes of scratch that the kernel will use, at most what the definition declares.
 int64_t GemmBackwardCublasltWorkspace(const GemmBackwardArgs& args, const opcast::Launch& launch);
-opcast::Status GemmBackwardTc(const GemmBackwardArgs& args, const opcast::Launch& launch);
-opcast::Status GemmBackwardCuda(const GemmBackwardArgs& args, const opcast::Launch& launch);
 opcast::Status GemmBackward(const GemmBackwardArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

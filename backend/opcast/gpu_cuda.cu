@@ -84,7 +84,7 @@ class Contexts {
     return *function != nullptr;
   }
 
-  // The driver is initialised, and asked for a device, once.
+  // The driver is initialised, and asked, once for each of the first devices.
   CUresult Device(int number, CUdevice* device) {
     static std::atomic<int64_t> known[kDevices];  // the device and 1; 0 is none
     const bool cached = number >= 0 && number < kDevices;

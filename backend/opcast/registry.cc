@@ -159,7 +159,7 @@ Reason Unfit(int device, bool built, const Launch& launch) {
   if (device != launch.device_type) return "is for " + DeviceKind(device);
   if (!built && device == kDLCPU && OPCAST_CPU != 0)
     return "asks for features of x86-64, and this library is for another CPU";
-  if (!built && OPCAST_EMULATED != 0)
+  if (!built && device != kDLCPU && OPCAST_EMULATED != 0)
     return OPCAST_ROCM != 0 ? "not emulated: its file is compiled by hipcc only"
                             : "not emulated: its file is compiled by nvcc only";
   if (!built)

@@ -34,9 +34,8 @@ static_assert(lt::kAlignmentB == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES);
 static_assert(lt::kAlignmentC == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES);
 static_assert(lt::kAlignmentD == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES);
 
-static_assert(lt::kPlain == CUBLASLT_EPILOGUE_DEFAULT && lt::kRelu == CUBLASLT_EPILOGUE_RELU);
+static_assert(lt::kPlain == CUBLASLT_EPILOGUE_DEFAULT);
 static_assert(lt::kBias == CUBLASLT_EPILOGUE_BIAS);
-static_assert(lt::kReluBias == CUBLASLT_EPILOGUE_RELU_BIAS);
 static_assert(lt::kSumsOfB == CUBLASLT_EPILOGUE_BGRADB);
 
 static_assert(sizeof(lt::Algorithm) == sizeof(cublasLtMatmulAlgo_t));

@@ -86,7 +86,6 @@ __global__ void __launch_bounds__(1)
         float value = w.alpha * Sum(w, a, b, at, i, j);
         if (w.scaled) value *= a_scale[i] * b_scale[j];
         if ((w.epilogue & 4) != 0) value += Load(vector, w.vector_type, i);
-        if ((w.epilogue & 2) != 0 && value < 0) value = 0;
         Store(d, w.d.type, w.d.At(at, i, j), value);
       }
     }

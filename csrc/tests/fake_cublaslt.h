@@ -101,8 +101,7 @@ inline Status CheckTypes(const Problem& p) {
   if (desc.compute != 68 || desc.scale != kF32) return Misuse("sums or scales are not float");
   if (p.b->type != in || p.c->type != out) return Misuse("types of A and B, or C and D, differ");
   const uint32_t epilogue = desc.Epilogue();
-  if (epilogue != 1 && epilogue != 2 && epilogue != 4 && epilogue != 6 && epilogue != 512)
-    return Misuse("an unknown epilogue");
+  if (epilogue != 1 && epilogue != 4 && epilogue != 512) return Misuse("an unknown epilogue");
   const bool scaled = desc.Get(31) == 3 && desc.Get(32) == 3;
   if (desc.Get(31) != desc.Get(32)) return Misuse("one factor is scaled");
   if ((epilogue & 516) != 0) {  // reads or writes a vector

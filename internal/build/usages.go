@@ -62,6 +62,9 @@ func planFor(ctx context.Context, o Options, root *os.Root, device string) (*pla
 	if err != nil {
 		return nil, err
 	}
+	if in.cuda == nil {
+		return nil, errors.New("find objects: the build is not for CUDA")
+	}
 	if in.headers, _, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
 		return nil, err
 	}

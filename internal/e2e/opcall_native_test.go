@@ -67,7 +67,7 @@ func TestOpCallErrors(t *testing.T) {
 		{"huge counts", []any{gemm, math.MaxInt64, math.MaxInt64, math.MaxInt64}, "ValueError: op_call: inputs: expected a number of arrays that follow, got 9223372036854775807"},
 		{"too many inputs", []any{gemm, 4, 1, 0, a, b, nil, a, c}, "TypeError: gemm: inputs: expected at most 3 arrays, got 4"},
 		{"too many outputs", []any{gemm, 2, 2, 0, a, b, c, c}, "TypeError: gemm: outputs: expected at most 1 array, got 2"},
-		{"scratch that is not declared", []any{gemm, 2, 1, 1, a, b, c, c}, "TypeError: gemm: scratch: expected none, got 1"},
+		{"scratch that is not declared", []any{conv, 2, 1, 1, image, filter, out, out}, "TypeError: conv2d: scratch: expected none, got 1"},
 		{"no arrays", []any{gemm, 0, 0, 0}, "TypeError: gemm: missing required argument 'a'"},
 		{"no output", []any{gemm, 2, 0, 0, a, b}, "TypeError: gemm: missing required argument 'c'"},
 		{"text for an array", []any{gemm, 2, 1, 0, a, "b", c}, "TypeError: gemm: b: expected DLPack tensor, got str"},

@@ -18,6 +18,16 @@ func KernelsOn(op *opdef.Op, device string) []opdef.Kernel {
 	return slices.DeleteFunc(slices.Clone(op.KernelList()), func(k opdef.Kernel) bool { return !k.On(KindOf(device)) })
 }
 
+// Dispatched are the kernels that dispatch may choose: those up to the first that takes every call.
+func Dispatched(op *opdef.Op, device string) []opdef.Kernel {
+	list := KernelsOn(op, device)
+	i := slices.IndexFunc(list, func(k opdef.Kernel) bool { return len(k.DTypes) == 0 && k.When == nil && !MayDecline(&k) })
+	if i < 0 {
+		return list
+	}
+	return list[:i+1]
+}
+
 // OtherKernels are the kernels for other devices than the one under test.
 func OtherKernels(op *opdef.Op, device string) []opdef.Kernel {
 	return slices.DeleteFunc(slices.Clone(op.KernelList()), func(k opdef.Kernel) bool { return k.On(KindOf(device)) })

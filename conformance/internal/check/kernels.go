@@ -56,7 +56,7 @@ func (t *T) generalKernel(d cases.DTypes) string {
 }
 
 // KeepsParts says whether parts of a call have the bits of the parts of its result, along every parallel dim: by the kernel of the
-// present row, and by all that dispatch may choose for the ops of its derivatives.
+// present row, and by all that dispatch may choose for the ops of its gradients.
 func (t *T) KeepsParts() bool {
 	if k := t.RowKernel(); k != nil && len(k.Breaks) > 0 {
 		return false
@@ -64,7 +64,7 @@ func (t *T) KeepsParts() bool {
 	breaks := func(k opdef.Kernel) bool { return len(k.Breaks) > 0 }
 	for op := t.Op; op != nil; op = op.Gradient {
 		chosen := op != t.Op || t.RowKernel() == nil
-		if chosen && slices.ContainsFunc(cases.KernelsOn(op, t.Env.Device), breaks) {
+		if chosen && slices.ContainsFunc(cases.Dispatched(op, t.Env.Device), breaks) {
 			return false
 		}
 	}

@@ -1,7 +1,7 @@
 // The largest number of a row and the sum of e^(x - largest), for rows that may be cut into parts.
 //
 // Exponentials of 16-bit numbers come from the GPU's power of two, corrected by what the exponent
-// was rounded by: within 2 units in the last place of a float. Those of float32 are within one, and
+// was rounded by: within 6 units in the last place of a float. Those of float32 are within one, and
 // their sums are pairs. -inf counts as 0. NaN and +inf show in the largest only: then there is no
 // sum.
 #pragma once

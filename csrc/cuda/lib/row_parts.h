@@ -55,6 +55,7 @@ __global__ void __launch_bounds__(kPartThreads) PartsKernel(Parts parts, Work wo
     const int64_t begin = index * parts.teams.n, left = parts.n - begin;
     Member member(parts.teams, left < parts.teams.n ? left : parts.teams.n);
     work.template Run<Form>(member, parts, Part{row, index, begin});
+    __syncthreads();  // before another member uses the shared memory
   }
 }
 

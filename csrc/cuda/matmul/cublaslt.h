@@ -1,5 +1,4 @@
-// Matrix products by cuBLASLt (see cublaslt_api.h), for kernels that run on the host and start
-// nothing themselves.
+// Matrix products by cuBLASLt (see cublaslt_api.h), for kernels without device code of their own.
 //
 // Matrices are column-major, as the library has them: rows in memory that are `ld` apart are the
 // columns of a matrix. An algorithm is chosen once for sizes, types, strides and epilogue, for
@@ -16,12 +15,13 @@
 
 #include "cuda/matmul/cublaslt_api.h"
 #include "opcast/device.h"
+#include "opcast/gpu.h"
 
 namespace opcast_ops::cublaslt {
 
 constexpr uint32_t kAlignment = 16;  // bytes, of all pointers
 
-// Whether a pointer that may be null fits.
+// Whether a pointer is aligned; null is.
 inline bool Aligned(const void* p) { return reinterpret_cast<uintptr_t>(p) % kAlignment == 0; }
 
 struct Matrix {
@@ -59,22 +59,18 @@ struct Arrays {
 // Makes a device the current one, and lets a thread create what a capture elsewhere would forbid.
 class Creating {
  public:
-  explicit Creating(int device) {
-    cudaGetDevice(&before_);
-    if (before_ != device) cudaSetDevice(device);
-    cudaThreadExchangeStreamCaptureMode(&mode_);
+  explicit Creating(int device) : guard_(device) {
+    if (ok()) cudaThreadExchangeStreamCaptureMode(&mode_);
   }
   ~Creating() {
-    cudaThreadExchangeStreamCaptureMode(&mode_);
-    int now = 0;
-    cudaGetDevice(&now);
-    if (now != before_) cudaSetDevice(before_);
+    if (ok()) cudaThreadExchangeStreamCaptureMode(&mode_);
   }
   Creating(const Creating&) = delete;
   Creating& operator=(const Creating&) = delete;
+  bool ok() const { return guard_.status().ok(); }
 
  private:
-  int before_ = 0;
+  const opcast::gpu::DeviceGuard guard_;
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
@@ -198,7 +194,7 @@ inline Handle HandleOn(int device) {
   if (known != handles->end()) return known->second;
   const Creating creating(device);
   Handle handle = nullptr;
-  if (Lt().create(&handle) != 0) return nullptr;
+  if (!creating.ok() || Lt().create(&handle) != 0) return nullptr;
   return (*handles)[device] = handle;
 }
 
@@ -217,6 +213,7 @@ inline std::shared_ptr<const Plan> PlanFor(const Product& p, const opcast::Launc
   const Handle handle = HandleOn(launch.device_id);
   if (handle == nullptr) return nullptr;
   const Creating creating(launch.device_id);
+  if (!creating.ok()) return nullptr;
   auto plan = std::make_shared<const Plan>(p, handle);
   const std::lock_guard<std::mutex> lock(mutex);
   if (plans->size() >= kMost) plans->clear();
@@ -233,6 +230,7 @@ inline const char* Refusal(const Product& p, const opcast::Launch& launch) {
   }
   const std::shared_ptr<const Plan> plan = PlanFor(p, launch);
   if (plan == nullptr) return "this machine lacks a GPU on which cublasLtCreate succeeds";
+  if (!plan->outcome.ok()) return "a function of cuBLASLt failed";
   return plan->count > 0 ? nullptr
                          : "cuBLASLt has no algorithm for these sizes, dtypes and strides";
 }
@@ -242,7 +240,7 @@ inline opcast::Status Multiply(const Product& p, const Arrays& at, double alpha,
                                const opcast::Launch& launch) {
   const std::shared_ptr<const Plan> plan = PlanFor(p, launch);
   if (plan == nullptr) return opcast::Status::Error("cublasLtCreate failed");
-  Outcome outcome = plan->outcome;
+  Outcome outcome;
   const Description desc(p, at, &outcome);
   const float factor = static_cast<float>(alpha), nothing = 0;
   if (outcome.ok()) {

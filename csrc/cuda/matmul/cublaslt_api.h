@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -47,7 +48,7 @@ enum PreferenceAttribute : int {
 };
 
 // cublasLtEpilogue_t.
-enum Epilogue : uint32_t { kPlain = 1, kRelu = 2, kBias = 4, kReluBias = 6, kSumsOfB = 512 };
+enum Epilogue : uint32_t { kPlain = 1, kBias = 4, kSumsOfB = 512 };
 
 // cublasLtMatmulAlgo_t and cublasLtMatmulHeuristicResult_t.
 struct Algorithm {
@@ -129,10 +130,19 @@ inline Api::Api() {
   Take(library, "cublasLtMatmul", &multiply);
 }
 
-// Stays open until the process ends.
+// Stays open until the process ends. What is missing is looked for again by each call: frameworks
+// load their copy when they first need it.
 inline const Api& Lt() {
-  static const Api* const api = new Api;
-  return *api;
+  static std::atomic<const Api*> known{nullptr};
+  const Api* const before = known.load(std::memory_order_acquire);
+  if (before != nullptr && before->reason.empty()) return *before;
+  const Api* const made = new Api;
+  if (before != nullptr && !made->reason.empty()) {
+    delete made;
+    return *before;
+  }
+  known.store(made, std::memory_order_release);  // the one before stays: somebody may read it
+  return *made;
 }
 
 }  // namespace opcast_ops::cublaslt

@@ -44,6 +44,9 @@ const char* GemmBackwardCublasltSupported(const GemmBackwardArgs& args,
         static_cast<const void*>(args.grad_b), static_cast<const void*>(args.grad_bias)}) {
     if (!cublaslt::Aligned(p)) return "needs arrays that begin at multiples of 16 bytes";
   }
+  if (args.alpha == 0) return "cuBLASLt may skip a product that alpha makes 0, and lose NaN";
+  if (args.grad_bias != nullptr && args.alpha != 1)
+    return "cuBLASLt does not say whether alpha scales the sums that it adds up beside a product";
   Products p;
   if (!ProductsOf(args, &p)) return "needs rows at equal distances";
   const char* reason = cublaslt::Refusal(p.to_a, launch);

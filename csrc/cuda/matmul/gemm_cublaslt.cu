@@ -1,16 +1,10 @@
-// c = activation(alpha * a @ b.T + bias) by cuBLASLt, which computes c.T = b @ a.T in columns.
+// c = alpha * a @ b.T + bias by cuBLASLt, which computes c.T = b @ a.T in columns.
 // Sums are float; the library decides in which order, and how they are split along the depth.
 #include "cuda/matmul/cublaslt_rows.h"
 #include "gemm.gen.h"
 
 namespace opcast_ops {
 namespace {
-
-cublaslt::Epilogue EpilogueOf(const GemmArgs& args) {
-  const bool relu = args.activation == GemmActivation::kRelu;
-  if (args.bias == nullptr) return relu ? cublaslt::kRelu : cublaslt::kPlain;
-  return relu ? cublaslt::kReluBias : cublaslt::kBias;
-}
 
 // The product of a call; false where rows lie at no equal distances.
 bool ProductOf(const GemmArgs& args, cublaslt::Product* p) {
@@ -22,7 +16,7 @@ bool ProductOf(const GemmArgs& args, cublaslt::Product* p) {
   p->b = cublaslt::MatrixOf(type, args.K, a);
   p->d = cublaslt::DenseMatrix(cublaslt::TypeOf(args.O), args.N, a.rows);
   p->batch = a.batch;
-  p->epilogue = EpilogueOf(args);
+  if (args.bias != nullptr) p->epilogue = cublaslt::kBias;
   p->workspace = args.W;
   return true;
 }
@@ -31,7 +25,9 @@ bool ProductOf(const GemmArgs& args, cublaslt::Product* p) {
 
 const char* GemmCublasltSupported(const GemmArgs& args, const opcast::Launch& launch) {
   if (!cublaslt::Lt().reason.empty()) return cublaslt::Lt().reason.c_str();
-  if (args.activation == GemmActivation::kSilu) return "cuBLASLt has no silu";
+  if (args.activation != GemmActivation::kNone)
+    return "cuBLASLt has no silu, and does not promise that its relu keeps NaN";
+  if (args.alpha == 0) return "cuBLASLt may skip a product that alpha makes 0, and lose NaN";
   if (args.bias != nullptr && args.T != args.O) return "needs c and bias of one dtype";
   if (!cublaslt::Aligned(args.a) || !cublaslt::Aligned(args.b) || !cublaslt::Aligned(args.c) ||
       !cublaslt::Aligned(args.bias))

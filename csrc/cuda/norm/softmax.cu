@@ -1,7 +1,7 @@
 // y[i, j] = exp(x[i, j] - max) / sum of the same over row i, dense rows. For results of float32 the
 // differences and the sum are pairs of floats, so that small probabilities are right too; the rest
-// is float, three roundings. For results of 16 bits, all is float, and powers are the GPU's own. A
-// row that holds NaN or +inf, or nothing but -inf, becomes NaN.
+// is float, three roundings. For results of 16 bits, all but the sum is float, and powers are the
+// GPU's own. A row that holds NaN or +inf, or nothing but -inf, becomes NaN.
 //
 // A row that a block can hold is read once. A longer one is cut into parts: the first kernel sums
 // each part, the second merges the sums of a row, in order, and reads the part once more, mostly

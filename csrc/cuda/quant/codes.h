@@ -57,8 +57,8 @@ OPCAST_DEVICE Floats<T> Widen(const Codes<T, Q>& codes) {
   return floats;
 }
 
-// Divides by a scale, with a relative error of at most 2^-21: 8 bits need no more, but where a
-// quotient looks like a tie.
+// Divides by a scale, mostly as one division of floats would: a quotient that is a float is exact,
+// so that ties go to even. The remainder corrects what the inverse lacks.
 struct ScaleDivision {
   float scale, factor, inverse;
 
@@ -68,7 +68,11 @@ struct ScaleDivision {
     const float factor = magnitude < 0x1p-64f ? 0x1p64f : magnitude > 0x1p64f ? 0x1p-64f : 1;
     return {scale, factor, opcast::FastInverse(scale * factor)};
   }
-  OPCAST_DEVICE float Of(float x) const { return x * factor * inverse; }
+  OPCAST_DEVICE float Of(float x) const {
+    const float quotient = x * factor * inverse;
+    const float rest = fmaf(-quotient, scale * factor, x * factor);
+    return fabsf(rest) <= kLargest ? fmaf(rest, inverse, quotient) : quotient;
+  }
 };
 
 // The code of one number for int8. NaN become 0. Near a tie, the quotient is computed again.

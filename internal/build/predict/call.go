@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -47,6 +48,9 @@ type Call struct {
 
 // Predict estimates a call. The functions are those of the collection by their mangled names.
 func (c *Chip) Predict(call *Call, functions map[string]*sass.Function) (*Row, error) {
+	if len(call.Launches) == 0 {
+		return nil, errors.New("the call starts nothing on the device")
+	}
 	row := &Row{Launches: len(call.Launches)}
 	used, err := call.functions(functions)
 	if err != nil {

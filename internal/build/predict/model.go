@@ -99,7 +99,8 @@ func inFlight(f *sass.Function) float64 {
 }
 
 // Flags are what is slow or rare in the hot loops of kernels, in an order of their own.
-func Flags(list []*sass.Function) (flags []string) {
+func Flags(list []*sass.Function) []string {
+	flags := []string{}
 	var all sass.Mix
 	spills := 0
 	for _, f := range list {

@@ -18,7 +18,7 @@ func Facts(op *opdef.Op) []Fact {
 	}
 	facts = append(facts, Fact{"vmap", vmapText(op)}, Fact{"sharding", shardingText(op)})
 	if text := partsText(op); text != "" {
-		facts = append(facts, Fact{"bits of parts", text})
+		facts = append(facts, Fact{"parts", text})
 	}
 	if len(op.Mutated()) > 0 {
 		facts = append(facts, Fact{"mutation", mutationText(op)})

@@ -2,6 +2,7 @@ package author
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -70,6 +71,9 @@ func (m *machineCode) only(arch string, most int) error {
 		if number := archNumber(c.Arch); !slices.Contains(archs, c.Arch) && number <= most {
 			archs = append(archs, c.Arch)
 		}
+	}
+	if len(archs) == 0 && most == newest {
+		return errors.New("the library has no machine code for CUDA")
 	}
 	if len(archs) == 0 {
 		return fmt.Errorf("the library has no machine code for sm_%d or older devices", most)

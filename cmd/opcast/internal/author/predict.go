@@ -177,7 +177,7 @@ func (p *predictor) workload(ctx context.Context, op *opdef.Op, w workload.Call)
 	if err != nil {
 		return nil, err
 	}
-	row.Roofline = p.chip.LeastTime(bytes, call.Flops, !strings.Contains(row.DType, "f32")) / row.Time
+	row.Roofline = min(1, p.chip.LeastTime(bytes, call.Flops, slices.Contains(row.Flags, "tensor"))/row.Time)
 	return row, nil
 }
 

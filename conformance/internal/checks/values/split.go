@@ -95,7 +95,7 @@ func kept(t *check.T, dim string) bool {
 	if k := t.RowKernel(); k != nil {
 		return k.Keeps(dim)
 	}
-	return !slices.ContainsFunc(cases.KernelsOn(t.Op, t.Env.Device), func(k opdef.Kernel) bool { return !k.Keeps(dim) })
+	return !slices.ContainsFunc(cases.Dispatched(t.Op, t.Env.Device), func(k opdef.Kernel) bool { return !k.Keeps(dim) })
 }
 
 // expectPart compares the results of a part with that part of the whole ones.

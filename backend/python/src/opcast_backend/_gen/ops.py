@@ -1703,7 +1703,7 @@ OPS: dict[str, Op] = {
             ("vmap", "merged over a, or over b and bias; else a loop over slices"),
             ("sharding", "along *, M and N; K gathered"),
             (
-                "bits of parts",
+                "parts",
                 "gemm_cublaslt may give a part of a call along *, M or N other bits than the whole",
             ),
             ("autocast", "a, b and bias cast to the dtype of autocast"),
@@ -1714,11 +1714,11 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("gemm_rows", "cuda", False),
-            ("gemm_cublaslt", "cuda", True),
             ("gemm_f16_tc", "cuda", False),
             ("gemm_f16_tc", "rocm", False),
             ("gemm_simt", "cuda", False),
             ("gemm_simt", "rocm", False),
+            ("gemm_cublaslt", "cuda", True),
             ("gemm_tiled", "cpu", False),
             ("gemm_naive", "cpu", False),
         ),
@@ -1770,7 +1770,7 @@ OPS: dict[str, Op] = {
             ),
             ("sharding", "along * and N; K gathered"),
             (
-                "bits of parts",
+                "parts",
                 "gemm_a8w8_cublaslt may give a part of a call along * or N other bits than the whole",
             ),
             ("autocast", "a and b cast to the widest of their dtypes"),
@@ -1778,9 +1778,9 @@ OPS: dict[str, Op] = {
         ),
         kernels=(
             ("gemm_a8w8_mma", "cuda", False),
-            ("gemm_a8w8_cublaslt", "cuda", True),
             ("gemm_a8w8_cuda", "cuda", False),
             ("gemm_a8w8_cuda", "rocm", False),
+            ("gemm_a8w8_cublaslt", "cuda", True),
             ("gemm_a8w8", "cpu", False),
         ),
         scratch=(Arg("workspace", "u8[W]", "What cuBLASLt may use: at most 32 MiB.", dims=("W",)),),
@@ -1893,7 +1893,7 @@ OPS: dict[str, Op] = {
                 "along *, M and N; grad_a summed over N; grad_b and grad_bias summed over * and M; K gathered",
             ),
             (
-                "bits of parts",
+                "parts",
                 "gemm_backward_cublaslt may give a part of a call along M, N or * other bits than the whole",
             ),
             ("autocast", "a, b and bias cast to the widest of their dtypes"),
@@ -1903,11 +1903,11 @@ OPS: dict[str, Op] = {
             ),
         ),
         kernels=(
-            ("gemm_backward_cublaslt", "cuda", True),
             ("gemm_backward_tc", "cuda", True),
             ("gemm_backward_tc", "rocm", True),
             ("gemm_backward_cuda", "cuda", True),
             ("gemm_backward_cuda", "rocm", True),
+            ("gemm_backward_cublaslt", "cuda", True),
             ("gemm_backward", "cpu", False),
         ),
         scratch=(
