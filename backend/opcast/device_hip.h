@@ -66,7 +66,7 @@ __device__ __forceinline__ void Narrow(float first, float second, T* to) {
   to[1] = static_cast<T>(second);
 }
 
-__device__ __forceinline__ float FastExp2(float x) { return __builtin_amdgcn_exp2f(x); }
+__device__ __forceinline__ float FastExp2(float x) { return __builtin_exp2f(x); }
 __device__ __forceinline__ float FastInverse(float x) { return __builtin_amdgcn_rcpf(x); }
 __device__ __forceinline__ float MaxOrNan(float a, float b) { return a != a || a > b ? a : b; }
 
