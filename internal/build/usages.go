@@ -62,9 +62,6 @@ func planFor(ctx context.Context, o Options, root *os.Root, device string) (*pla
 	if err != nil {
 		return nil, err
 	}
-	if in.cuda == nil {
-		return nil, errors.New("find objects: the build is not for CUDA")
-	}
 	if in.headers, _, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
 		return nil, err
 	}
@@ -148,6 +145,9 @@ func FindObjectFiles(ctx context.Context, o Options) (*ObjectFiles, error) {
 	in, _, err := gather(ctx, o, root)
 	if err != nil {
 		return nil, err
+	}
+	if in.cuda == nil {
+		return nil, errors.New("find objects: the build is not for CUDA")
 	}
 	if in.headers, _, err = FindHeaders(ctx, o.Project, o.Env, o.Runtime); err != nil {
 		return nil, err

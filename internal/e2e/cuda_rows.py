@@ -76,7 +76,7 @@ def compare(shape: tuple[int, int], like: Any) -> int:
 def ties() -> int:
     """Quantise what lies half-way between two numbers of 8 bits: it goes to the even one, whatever the scale."""
     halves = (1 + np.arange(1, 16, 2) / 16).astype(np.float32)
-    scales = [np.float32([scale]) for scale in (3, 7, 13, 41 * 2.0**-70, 41 * 2.0**70)]
+    scales = [np.array([scale], np.float32) for scale in (3, 7, 13, 41 * 2.0**-70, 41 * 2.0**70)]
     for scale in scales:
         got, want = (
             collection.per_tensor_quant(halves * scale, scale, out_dtype=ml_dtypes.float8_e4m3fn)
