@@ -24,7 +24,7 @@ const char* GemmA8w8CublasltSupported(const GemmA8w8Args& args, const opcast::La
   if (cublaslt::Lt().get_version() < cublaslt::kOuterSince)
     return "this machine lacks cuBLASLt 12.9, which scales rows and columns";
   if (args.bias != nullptr && args.O == opcast::DType::kF32)
-    return "cuBLASLt takes no bias of float32 beside FP8";
+    return "cuBLASLt adds no bias of float32 to a product of FP8";
   for (const void* p :
        {static_cast<const void*>(args.a), static_cast<const void*>(args.b),
         static_cast<const void*>(args.a_scale), static_cast<const void*>(args.b_scale),

@@ -50,7 +50,7 @@ func newPredictCmd(a commands) *cobra.Command {
 	set := cmd.Flags()
 	set.StringVar(&flags.gpu, "gpu", "h100", "the device: "+predict.ChipNames())
 	set.StringVar(&flags.kernel, "kernel", "", "the only kernel that may run")
-	set.StringVar(&flags.measured, "measured", "", "show the times of this result of opcast bench beside the predictions")
+	set.StringVar(&flags.measured, "measured", "", "show the times of this result of opcast bench next to the predictions")
 	set.StringVar(&flags.file, "output", "", "write the predictions into this file, too, as JSON")
 	set.BoolVar(&flags.noBuild, "no-build", false, "do not build first: take the objects as they are")
 	set.BoolVar(&flags.detail, "launches", false, "show every launch")

@@ -52,7 +52,7 @@ type Call struct {
 	Guarded bool
 	// Hollow arrays have addresses and no contents: the device is one on which nothing runs.
 	Hollow bool
-	// Environ are variables of the process beside those of this one, "NAME=VALUE".
+	// Environ are variables that the process has in addition to those of this one, "NAME=VALUE".
 	Environ []string
 	// Advice stands behind the stack of a kernel that fails or hangs, if it says anything: how to see more of it.
 	Advice string
