@@ -124,12 +124,14 @@ void run_adamw(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
     opcast::Apart(call, exp_avg_sq_[e], {params_, grads_, exp_avg_, lr_, step_, exp_avg_sq_});
   }
   if (params_.empty() && exp_avg_.empty() && exp_avg_sq_.empty() && opcast::Launches(request)) return;
+  if (opcast::Launches(request) && opcast::ChecksPositions(call, params_[0])) {
+    call.ValuesAtLeast(step_, 1, "1", {});
+  }
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     for (size_t e = 0; e < exp_avg_sq_.size(); ++e) {
       call.ValuesAtLeast(exp_avg_sq_[e], 0, "0", {});
     }
     call.ValuesAtLeast(lr_, 0, "0", {});
-    call.ValuesAtLeast(step_, 1, "1", {});
   }
   const std::vector<void*> params_data = params_.data();
   const std::vector<void*> grads_data = grads_.data();

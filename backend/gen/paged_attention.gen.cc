@@ -138,11 +138,13 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
     call.Apart(states_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_, &lse_, &sums_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
+  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+    call.ValuesAtLeast(seq_lens_, 0, "0", {});
+    call.ValuesAtMost(seq_lens_, opcast::Mul(M_, S_), std::to_string(opcast::Mul(M_, S_)), {{"M", M_, "block_tables"}, {"S", S_, "k_cache"}});
+  }
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     call.ValuesAtLeast(block_tables_, 0, "0", {});
     call.ValuesAtMost(block_tables_, opcast::Sub(P_, 1), std::to_string(opcast::Sub(P_, 1)), {{"P", P_, "k_cache"}});
-    call.ValuesAtLeast(seq_lens_, 0, "0", {});
-    call.ValuesAtMost(seq_lens_, opcast::Mul(M_, S_), std::to_string(opcast::Mul(M_, S_)), {{"M", M_, "block_tables"}, {"S", S_, "k_cache"}});
   }
   if (!call.Given(8)) call.Default(8, sm_scale_ = std::pow(std::max<int64_t>(static_cast<double>(D_), 1.0), -0.5));
   PagedAttentionArgs values{};

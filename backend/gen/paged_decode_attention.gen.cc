@@ -143,14 +143,16 @@ void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Re
     call.Apart(states_, {&q_, &k_cache_, &v_cache_, &kv_indptr_, &kv_indices_, &kv_last_page_len_, &o_, &lse_, &sums_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::Debugging(call)) {
+  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
     call.ValuesAtLeast(kv_indptr_, 0, "0", {});
     call.ValuesAtMost(kv_indptr_, M_, std::to_string(M_), {{"M", M_, "kv_indices"}});
     call.Ascending(kv_indptr_);
-    call.ValuesAtLeast(kv_indices_, 0, "0", {});
-    call.ValuesAtMost(kv_indices_, opcast::Sub(P_, 1), std::to_string(opcast::Sub(P_, 1)), {{"P", P_, "k_cache"}});
     call.ValuesAtLeast(kv_last_page_len_, 1, "1", {});
     call.ValuesAtMost(kv_last_page_len_, S_, std::to_string(S_), {{"S", S_, "k_cache"}});
+  }
+  if (opcast::Launches(request) && opcast::Debugging(call)) {
+    call.ValuesAtLeast(kv_indices_, 0, "0", {});
+    call.ValuesAtMost(kv_indices_, opcast::Sub(P_, 1), std::to_string(opcast::Sub(P_, 1)), {{"P", P_, "k_cache"}});
   }
   if (!call.Given(9)) call.Default(9, sm_scale_ = std::pow(std::max<int64_t>(static_cast<double>(D_), 1.0), -0.5));
   PagedDecodeAttentionArgs values{};

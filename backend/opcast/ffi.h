@@ -193,8 +193,7 @@ class Call {
     }
   }
 
-  // What elements have to be, checked for debugging only: see ffi_contents.cc. `text` is the bound
-  // as it is printed.
+  // What elements have to be: see ffi_contents.cc. `text` is the bound as it is printed.
   void ValuesAtLeast(const Tensor& t, Exact bound, const std::string& text,
                      std::initializer_list<Why> why) const;
   void ValuesAtMost(const Tensor& t, Exact bound, const std::string& text,
@@ -278,6 +277,10 @@ class Call {
 
 // Whether <NAME>_DEBUG=1 asks to look at the contents of arrays.
 bool Debugging(const Call& call);
+// Whether a call looks at integers that lead a kernel to its data: always on a CPU.
+inline bool ChecksPositions(const Call& call, const Tensor& first) {
+  return Debugging(call) || first.device().device_type == kDLCPU;
+}
 
 // Whether rows that mean nothing become zeros after each call: <NAME>_ZERO_INVALID=1.
 bool ZeroingInvalid(const Call& call);

@@ -3,7 +3,13 @@
 import numpy as np
 
 
+def lowered(xp, *scores):
+    """The log-sum-exps, with -inf for no keys."""
+    return [xp.where(s == np.inf, -np.inf, s) for s in scores]
+
+
 def independent(torch, v_a, s_a, v_b, s_b):
+    s_a, s_b = lowered(torch, s_a, s_b)
     s = torch.logaddexp(s_a, s_b)
     parts = [
         torch.where(part == -torch.inf, 0, torch.exp(part - s))[..., None] for part in (s_a, s_b)
@@ -14,18 +20,21 @@ def independent(torch, v_a, s_a, v_b, s_b):
 def samples(rng, sizes):
     def scores():
         s = rng.standard_normal((sizes["N"], sizes["H"])) * 3
-        return np.where(rng.random(s.shape) < 0.2, -np.inf, s)
+        s = np.where(rng.random(s.shape) < 0.2, -np.inf, s)
+        return np.where(rng.random(s.shape) < 0.1, np.inf, s)
 
     return {"s_a": scores(), "s_b": scores()}
 
 
 def eager(torch, v_a, s_a, v_b, s_b):
+    s_a, s_b = lowered(torch, s_a, s_b)
     s = torch.logaddexp(s_a, s_b)
     a, b = (torch.exp(part - s).nan_to_num(0)[..., None] for part in (s_a, s_b))
     return (a * v_a + b * v_b).to(v_a.dtype), s
 
 
 def fused(jax, v_a, s_a, v_b, s_b):
+    s_a, s_b = lowered(jax.numpy, s_a, s_b)
     s = jax.numpy.logaddexp(s_a, s_b)
     a, b = (jax.numpy.nan_to_num(jax.numpy.exp(part - s))[..., None] for part in (s_a, s_b))
     return (a * v_a + b * v_b).astype(v_a.dtype), s

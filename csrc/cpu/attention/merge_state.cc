@@ -1,5 +1,5 @@
 // v = (e^s_a v_a + e^s_b v_b) / (e^s_a + e^s_b) and s = log(e^s_a + e^s_b) for each row, dense
-// rows: see state_merge.h for the precision. A part whose log-sum-exp is -inf is not read. The
+// rows: see state_merge.h for the precision. A part without keys is not read. The
 // weights of a vector of rows are made at once. For 16 bits, each is the sum of two floats, of
 // which the first is so short that its products are exact: the sum of those is rounded once, and
 // that of the others is smaller by 2^-12 at least.
@@ -94,7 +94,6 @@ template <int kWidth, class T>
 inline void MergeRows(const MergeStateTyped<T>& a, bool past, int64_t begin, int64_t end) {
   constexpr int64_t kCount = Weights<kWidth>::kCount;
   const int64_t n = a.D;
-  const float kEmpty = -std::numeric_limits<float>::infinity();
   for (int64_t first = begin; first < end; first += kCount) {
     const int64_t count = std::min(kCount, end - first);
     const Weights<kWidth> weights(LoadSome<kWidth>(a.s_a + first, count),
@@ -102,9 +101,9 @@ inline void MergeRows(const MergeStateTyped<T>& a, bool past, int64_t begin, int
     for (int64_t i = first; i < first + count; ++i) {
       Part<T> parts[] = {{a.v_a + i * n, a.s_a[i], weights.a[i - first]},
                          {a.v_b + i * n, a.s_b[i], weights.b[i - first]}};
-      if (parts[0].s == kEmpty || parts[1].s == kEmpty) {
-        if (parts[0].s == kEmpty) std::swap(parts[0], parts[1]);
-        MergeRow<kWidth>(parts, parts[0].s == kEmpty ? 0 : 1, n, weights.s[i - first], a.v + i * n,
+      if (OfNone(parts[0].s) || OfNone(parts[1].s)) {
+        if (OfNone(parts[0].s)) std::swap(parts[0], parts[1]);
+        MergeRow<kWidth>(parts, OfNone(parts[0].s) ? 0 : 1, n, weights.s[i - first], a.v + i * n,
                          a.s + i);
       } else {
         a.s[i] = Round<float>(weights.s[i - first]);

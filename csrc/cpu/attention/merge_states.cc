@@ -1,5 +1,5 @@
 // v = the sum of e^s v over the parts, divided by that of e^s, and s its logarithm, for each row:
-// see state_merge.h for the precision. Parts whose log-sum-exp is -inf are not read. The weights of
+// see state_merge.h for the precision. Parts without keys are not read. The weights of
 // a vector of rows are made at once.
 #include "cpu/lib/standard_headers.h"
 
@@ -45,7 +45,7 @@ inline RowNumbers<kWidth> Weigh(const float* s, int64_t parts, int64_t stride, i
 #pragma GCC unroll 1
     for (int l = 0; l < kCount; ++l) {
       const double x = own.numbers[l], y = largest.numbers[l];
-      largest.numbers[l] = Select((x > y) | (x != x), x, y);
+      largest.numbers[l] = Select(((x > y) & (x != -kEmpty)) | (x != x), x, y);
     }
   }
   for (int64_t p = 0; p < parts; ++p) {
@@ -53,9 +53,9 @@ inline RowNumbers<kWidth> Weigh(const float* s, int64_t parts, int64_t stride, i
 #pragma GCC unroll 1
     for (int l = 0; l < kCount; ++l) {
       const double x = own.numbers[l], y = largest.numbers[l];
-      const double less = Select(x == y, 0.0, x - y);
+      const double less = Select((x == y) | (x == -kEmpty), 0.0, x - y);
       const double power = Exp<kWidth>(Select(less < kEnd, kEnd, less));
-      weights[p].numbers[l] = Select(x == kEmpty, 0.0, power);
+      weights[p].numbers[l] = Select((x == kEmpty) | (x == -kEmpty), 0.0, power);
       sum.numbers[l] += weights[p].numbers[l];
     }
   }
@@ -86,7 +86,7 @@ inline void MergeRows(const MergeStatesTyped<T>& a, int64_t begin, int64_t end) 
       for (int64_t p = 0; p < a.S; ++p) {
         const int64_t at = first + row + p * a.H;
         parts[count] = {a.v_parts + at * n, a.s_parts[at], weights[p].numbers[row]};
-        count += a.s_parts[at] != -std::numeric_limits<float>::infinity();
+        count += !OfNone(a.s_parts[at]);
       }
       MergeRow<kWidth>(parts.get(), count, n, lse.numbers[row], a.v + (i + row) * n, a.s + i + row);
     }

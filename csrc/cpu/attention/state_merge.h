@@ -17,6 +17,9 @@
 
 namespace opcast_ops {
 
+// What is the log-sum-exp of no scores; some libraries give inf.
+inline bool OfNone(float s) { return std::isinf(s); }
+
 // A part that is not empty.
 template <class T>
 struct Part {

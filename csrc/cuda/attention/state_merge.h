@@ -1,7 +1,8 @@
 // Merging states of attention: a team of threads has a row, and adds up its parts in order.
 //
 // Weights, sums and the log-sum-exp of all are double, since parts may cancel: the kernel waits for
-// memory all the same. Parts whose log-sum-exp is -inf are not read.
+// memory all the same. Parts without keys are not read: those whose log-sum-exp is -inf, or inf,
+// which some libraries give for them.
 #pragma once
 
 #include <cmath>
@@ -35,13 +36,13 @@ struct MergeRow {
     int64_t live = 0, last = 0;
     for (int64_t i = 0; i < states.count; ++i) {
       const float lse = states.S(row, i);
-      if (lse == -INFINITY) continue;
+      if (isinf(lse)) continue;
       ++live, last = i;
       if (!(lse <= largest) && largest == largest) largest = lse;
     }
     for (int64_t i = 0; i < states.count; ++i) {
       const float lse = states.S(row, i);
-      if (lse != -INFINITY) sum += Weight(lse, largest);
+      if (!isinf(lse)) sum += Weight(lse, largest);
     }
     if (member.Writes(row)) s[row] = live == 1 ? largest : static_cast<float>(largest + log(sum));
     const bool copies = live == 1 && largest == largest;
@@ -55,7 +56,7 @@ struct MergeRow {
       bool any = false;
       for (int64_t i = 0; i < states.count; ++i) {
         const float lse = states.S(row, i);
-        if (lse == -INFINITY) continue;
+        if (isinf(lse)) continue;
         const double weight = Weight(lse, largest) * scale;
         const Floats<T> part = Widen(Load<Form::kWhole>(states.V(row, i, n), begin, n));
         OPCAST_UNROLL

@@ -79,7 +79,8 @@ opcast::Status Run(const FusedMoeTyped<T>& a, const opcast::Launch& launch) {
   const ExpertWork<float, T> second{a.hidden, 2 * a.I, a.w2, a.made, a.D, a.I};
   status = GroupedRows(launch, second, groups, a.D, a.I);
   if (!status.ok()) return status;
-  const SumOfRows<float, T, WeightOfItem> sum{a.y, a.made, a.row_map, a.k, {a.topk_weights}};
+  const SumOfRows<float, T, WeightOfItem> sum{a.y,       a.made, a.N * a.k,
+                                              a.row_map, a.k,    {a.topk_weights}};
   return SumRows(a.N, a.D, launch, sum);
 }
 

@@ -8,13 +8,20 @@
 
 namespace opcast_ops {
 
-// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1].
+// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1]. Offsets that the
+// definition forbids lead to wrong results, but not out of the matrix.
 struct RowGroups {
   const int32_t* offsets;
   int64_t count, rows;
 
-  OPCAST_DEVICE int64_t Begin(int64_t g) const { return offsets[g]; }
-  OPCAST_DEVICE int64_t Rows(int64_t g) const { return int64_t{offsets[g + 1]} - offsets[g]; }
+  OPCAST_DEVICE int64_t Begin(int64_t g) const {
+    const int64_t offset = offsets[g];
+    return offset < 0 ? 0 : offset > rows ? rows : offset;
+  }
+  OPCAST_DEVICE int64_t Rows(int64_t g) const {
+    const int64_t count = Begin(g + 1) - Begin(g);
+    return count < 0 ? 0 : count;
+  }
 
   // As many rows of tiles as there are at most.
   int64_t MostTiles() const { return rows / kProductTile + count; }

@@ -12,7 +12,7 @@ opcast::Status MoePermuteBackwardCuda(const MoePermuteBackwardArgs& args,
                                       const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const SumOfRows<T, T, NoWeight> work{a.grad_x, a.grad_permuted, a.row_map, a.k, {}};
+    const SumOfRows<T, T, NoWeight> work{a.grad_x, a.grad_permuted, a.N * a.k, a.row_map, a.k, {}};
     return SumRows(a.N, a.D, launch, work);
   });
 }

@@ -11,7 +11,7 @@ namespace opcast_ops {
 opcast::Status MoeUnpermuteCuda(const MoeUnpermuteArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const SumOfRows<T, T, WeightOfItem> work{a.y, a.permuted, a.row_map, a.k, {a.weights}};
+    const SumOfRows<T, T, WeightOfItem> work{a.y, a.permuted, a.M, a.row_map, a.k, {a.weights}};
     return SumRows(a.N, a.D, launch, work);
   });
 }

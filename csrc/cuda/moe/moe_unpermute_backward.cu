@@ -34,11 +34,12 @@ struct ItemGradients {
   const T *grad_y, *permuted;
   const int32_t* row_map;
   const float* weights;
-  int64_t slots;
+  int64_t slots, rows;
 
   template <class Form>
   OPCAST_DEVICE void Run(Member& member, int64_t item, bool there) const {
-    const int64_t n = member.n(), row = there ? row_map[item] : -1;
+    const int64_t n = member.n(), named = there ? row_map[item] : -1;
+    const int64_t row = named < rows ? named : -1;  // the definition forbids others
     const float weight = row < 0 ? 0 : weights[item];
     Pair sum{};
     member.ForVectors<T, Form>([&](int, int64_t begin) {
@@ -67,7 +68,7 @@ opcast::Status MoeUnpermuteBackwardCuda(const MoeUnpermuteBackwardArgs& args,
     const opcast::Status status = ForRows(a.M, a.D, aligned, launch, ZeroRow<T>{a.grad_permuted});
     if (!status.ok()) return status;
     const ItemGradients<T> work{a.grad_permuted, a.grad_weights, a.grad_y, a.permuted,
-                                a.row_map,       a.weights,      a.k};
+                                a.row_map,       a.weights,      a.k,      a.M};
     return ForRows(a.N * a.k, a.D, aligned, launch, work);
   });
 }

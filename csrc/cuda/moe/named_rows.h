@@ -1,4 +1,5 @@
-// Rows of a matrix that a list names, for kernels over rows: -1 is no row.
+// Rows of a matrix that a list names, for kernels over rows. What is no row, such as -1, adds
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct SumOfRows {
   using Element = T;
   Y* y;
   const T* matrix;
+  int64_t rows;  // of the matrix
   const int32_t* names;
   int64_t slots;
   Weight weight;
@@ -26,7 +28,7 @@ struct SumOfRows {
       Pair sums[Floats<T>::kSize] = {};
       for (int64_t s = 0; s < slots; ++s) {
         const int64_t name = names[row * slots + s];
-        if (name < 0) continue;
+        if (name < 0 || name >= rows) continue;
         const Floats<T> x = Widen(Load<Form::kWhole>(matrix + name * n, begin, n));
         const float factor = weight(row * slots + s);
         OPCAST_UNROLL

@@ -31,6 +31,7 @@ struct ChainRow {
     int64_t s = 0;
     for (; there && s < steps; ++s, draft += n, target += n) {
       const int64_t token = draft_token_ids[row * steps + s];
+      if (token < 0 || token >= n) break;  // the definition forbids it
       if (!(stream.UniformAt(first + s) * draft[token] < target[token])) break;
     }
     const double uniform = stream.UniformAt(there ? first + steps : 0);

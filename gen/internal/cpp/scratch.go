@@ -73,11 +73,14 @@ func (v *opView) Invalid() []string {
 	return out
 }
 
-// Contents are the checks of what inputs hold, for debugging.
-func (v *opView) Contents() []string {
+// Contents are the checks of what inputs hold: of positions, or of the others, which only debugging looks at.
+func (v *opView) Contents(positions bool) []string {
 	var out []string
 	for i := range v.Inputs {
 		in := &v.Inputs[i]
+		if v.HasPositions(in) != positions {
+			continue
+		}
 		var checks []string
 		if in.Min != nil {
 			checks = append(checks, v.bound("ValuesAtLeast", in, in.Min))

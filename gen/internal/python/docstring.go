@@ -31,7 +31,7 @@ func (v *function) Doc() []string {
 		if a.Optional {
 			kind += ", optional"
 		}
-		d.Item(a.Name+" : "+kind, a.Doc, a.LSE.String(), v.shapeText(a), v.memoryText(a))
+		d.Item(a.Name+" : "+kind, a.Doc, a.RangeText(), a.LSE.String(), v.shapeText(a), v.memoryText(a))
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
@@ -163,8 +163,22 @@ func rangeText(a *opdef.Attr) string {
 func (v *function) errors(d *view.Docstring) {
 	d.Section("Raises")
 	d.Item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
-	d.Item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range.")
+	d.Item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range."+v.positions())
 	d.Item("NotImplementedError", "There is no kernel for the device and dtypes"+v.noDerivative()+".")
+}
+
+// positions says which contents a call on a CPU checks.
+func (v *function) positions() string {
+	var names []string
+	for i := range v.Inputs {
+		if v.HasPositions(&v.Inputs[i]) {
+			names = append(names, v.Inputs[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " On a CPU, also if contents of " + rule.Or(names) + " are."
 }
 
 // noDerivative says which derivatives raise an error.

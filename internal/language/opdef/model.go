@@ -154,6 +154,8 @@ type Arg struct {
 	// Min, Max and Sorted describe the contents of an input; nil where the definition is silent.
 	Min, Max *expr.Expr
 	Sorted   bool
+	// Unchecked says that only debugging looks at them.
+	Unchecked bool
 	// PresentIf names the optional input on which an output's existence depends.
 	PresentIf string
 	// In names the list of which this is array number At, in the instance of an op; "" elsewhere. Own says that its leading

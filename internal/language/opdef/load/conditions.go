@@ -86,6 +86,7 @@ func (c *checker) defaults() {
 	}
 	for i := range c.op.Inputs {
 		in, path := &c.op.Inputs[i], tomldoc.Element("inputs", i)
+		in.Unchecked = c.unchecked(path, &c.raw.Inputs[i])
 		in.Min = c.contents(tomldoc.Join(path, "min"), c.raw.Inputs[i].Min, in)
 		in.Max = c.contents(tomldoc.Join(path, "max"), c.raw.Inputs[i].Max, in)
 		if in.Min == nil || in.Max == nil {
@@ -97,6 +98,19 @@ func (c *checker) defaults() {
 			c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
 		}
 	}
+}
+
+// unchecked reads the key contents.
+func (c *checker) unchecked(path string, in *raw.Input) bool {
+	where := tomldoc.Join(path, "contents")
+	switch {
+	case !c.doc.Given(where):
+	case in.Contents != raw.Unchecked:
+		c.report(where, code.Choice, `"unchecked", or leave it out`, "unknown contents %q", in.Contents)
+	case in.Min == nil && in.Max == nil && !in.Sorted:
+		c.report(where, code.Choice, "leave it out", "%s has no min, max or sorted that would be checked", in.Name)
+	}
+	return in.Contents == raw.Unchecked
 }
 
 // contents converts min or max of an input's elements: a number, or an expression of sizes.

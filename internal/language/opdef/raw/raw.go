@@ -38,6 +38,7 @@ type Input struct {
 	Stride                  string
 	Min, Max                any
 	Sorted                  bool
+	Contents                string
 	LSE                     *LSE
 }
 

@@ -7,6 +7,9 @@ import "regexp"
 // Strides are the words of the key of that name.
 var Strides = []string{"last", "any"}
 
+// Unchecked is the word of the key contents.
+const Unchecked = "unchecked"
+
 // LSEBases are the bases of a log-sum-exp.
 var LSEBases = []string{"e", "2"}
 

@@ -24,13 +24,14 @@ def chain_speculative_sampling(
     Parameters
     ----------
     draft_probs : cupy.ndarray
-        Probabilities of the draft model where it drew its tokens. ``f32[B, S, V]``, float32. Copied
-        if it is not contiguous.
+        Probabilities of the draft model where it drew its tokens. At least 0. ``f32[B, S, V]``,
+        float32. Copied if it is not contiguous.
     draft_token_ids : cupy.ndarray
-        The tokens that it drew. ``i32[B, S]``, int32. Copied if it is not contiguous.
+        The tokens that it drew. From 0 to V - 1. ``i32[B, S]``, int32. Copied if it is not
+        contiguous.
     target_probs : cupy.ndarray
-        Probabilities of the target model at the same places, and behind the last. ``f32[B, S + 1,
-        V]``, float32. Copied if it is not contiguous.
+        Probabilities of the target model at the same places, and behind the last. At least 0.
+        ``f32[B, S + 1, V]``, float32. Copied if it is not contiguous.
     seed : cupy.ndarray
         Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
         offset) as counter; word i % 4 is number i. ``I[2]``, I is int32 or int64. Copied if it is
@@ -53,7 +54,8 @@ def chain_speculative_sampling(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of draft_token_ids are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

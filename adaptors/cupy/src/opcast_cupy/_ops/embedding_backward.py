@@ -26,7 +26,8 @@ def embedding_backward(
         Gradient of the rows that were looked up. ``T[*, D]``, T is float32, float16 or bfloat16.
         Copied if it is not contiguous.
     ids : cupy.ndarray
-        Which rows were taken. ``I[*]``, I is int32 or int64. Copied if it is not contiguous.
+        Which rows were taken. From 0 to V - 1. ``I[*]``, I is int32 or int64. Copied if it is not
+        contiguous.
     weight : cupy.ndarray
         The table, of which only the shape counts. ``T[V, D]``, T is float32, float16 or bfloat16.
         Copied if it is not contiguous.
@@ -44,7 +45,8 @@ def embedding_backward(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of ids are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -48,10 +48,11 @@ def flash_attn_varlen_backward(
         Values. ``T[Tk, Hk, Dv]``, T is float32, float16 or bfloat16. Copied if its last dimension
         is not contiguous.
     cu_seqlens_q : cupy.ndarray
-        Sequence i owns queries cu_seqlens_q[i] to cu_seqlens_q[i+1]. ``i32[B + 1]``, int32. Copied
-        if it is not contiguous.
+        Sequence i owns queries cu_seqlens_q[i] to cu_seqlens_q[i+1]. From 0 to Tq, ascending.
+        ``i32[B + 1]``, int32. Copied if it is not contiguous.
     cu_seqlens_k : cupy.ndarray
-        The same for keys and values. ``i32[B + 1]``, int32. Copied if it is not contiguous.
+        The same for keys and values. From 0 to Tk, ascending. ``i32[B + 1]``, int32. Copied if it
+        is not contiguous.
     o : cupy.ndarray
         The attention. ``T[Tq, Hq, Dv]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
@@ -88,7 +89,8 @@ def flash_attn_varlen_backward(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of cu_seqlens_q or cu_seqlens_k are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

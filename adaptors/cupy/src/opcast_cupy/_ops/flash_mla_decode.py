@@ -34,11 +34,11 @@ def flash_mla_decode(
     kv_rope : cupy.ndarray
         Rotary part of the cache. ``bf16[T, 64]``, bfloat16. Copied if it is not contiguous.
     kv_scale : cupy.ndarray
-        Scale of each 64-column tile of kv_nope. ``f32[T, 7]``, float32. Copied if it is not
-        contiguous.
+        Scale of each 64-column tile of kv_nope. At least 0. ``f32[T, 7]``, float32. Copied if it is
+        not contiguous.
     kv_indptr : cupy.ndarray
-        Sequence i owns cache rows kv_indptr[i] to kv_indptr[i+1]. ``i32[B + 1]``, int32. Copied if
-        it is not contiguous.
+        Sequence i owns cache rows kv_indptr[i] to kv_indptr[i+1]. From 0 to T, ascending. ``i32[B +
+        1]``, int32. Copied if it is not contiguous.
     sm_scale : float, default 512 ** -0.5
         Scale of the scores. At least 0.
     out : tuple of 2 cupy.ndarray, optional
@@ -57,7 +57,8 @@ def flash_mla_decode(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of kv_indptr are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -30,8 +30,8 @@ def moe_unpermute_backward(
         Rows by expert. ``T[M, D]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     row_map : cupy.ndarray
-        Which row belongs to each token and slot; none twice. A slot with -1 adds nothing. ``i32[N,
-        k]``, int32. Copied if it is not contiguous.
+        Which row belongs to each token and slot; none twice. A slot with -1 adds nothing. From -1
+        to M - 1. ``i32[N, k]``, int32. Copied if it is not contiguous.
     weights : cupy.ndarray
         The weight of each token and slot. ``f32[N, k]``, float32. Copied if it is not contiguous.
     out : tuple of 2 cupy.ndarray, optional
@@ -50,7 +50,8 @@ def moe_unpermute_backward(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of row_map are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -43,7 +43,7 @@ def reshape_and_cache(
         contiguous in its last dimension, apart from the other arguments.
     slot_mapping : cupy.ndarray
         Slot of each token, counted through all pages, no slot twice; a token with -1 is skipped.
-        ``I[N]``, I is int64 or int32. Copied if it is not contiguous.
+        From -1 to P*S - 1. ``I[N]``, I is int64 or int32. Copied if it is not contiguous.
     k_scale : cupy.ndarray, optional
         What keys are divided by; beyond the range of FP8, they become its largest number.
         ``f32[1]``, float32. Copied if it is not contiguous.
@@ -64,7 +64,8 @@ def reshape_and_cache(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of slot_mapping are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

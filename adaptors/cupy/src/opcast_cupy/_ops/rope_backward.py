@@ -31,7 +31,8 @@ def rope_backward(
         Gradient of the turned keys. ``T[N, Hk, D]``, T is float32, float16 or bfloat16. Copied if
         it is not contiguous.
     positions : cupy.ndarray
-        Position of each token. ``I[N]``, I is int32 or int64. Copied if it is not contiguous.
+        Position of each token. From 0 to P - 1. ``I[N]``, I is int32 or int64. Copied if it is not
+        contiguous.
     cos_sin_cache : cupy.ndarray
         Cosines of each position's R/2 angles, then their sines. ``f32[P, R]``, float32. Copied if
         it is not contiguous.
@@ -53,7 +54,8 @@ def rope_backward(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of positions are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

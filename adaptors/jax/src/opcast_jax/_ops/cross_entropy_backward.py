@@ -29,8 +29,9 @@ def cross_entropy_backward(
     logits : jax.Array
         The logits. ``T[*, V]``, T is float32, float16 or bfloat16. Copied if it is not contiguous.
     target : jax.Array
-        The class of each row; what is no class and not ignored gives NaN. ``I[*]``, I is int32 or
-        int64. Copied if it is not contiguous.
+        The class of each row; what is no class and not ignored gives NaN. From min(ignore_index, 0)
+        to max(ignore_index, V - 1), unchecked. ``I[*]``, I is int32 or int64. Copied if it is not
+        contiguous.
     lse : jax.Array
         Log-sum-exp of the logits of each row. A log-sum-exp to base e, -inf for rows without
         elements. ``f32[*]``, float32. Copied if it is not contiguous.

@@ -27,8 +27,8 @@ def grouped_gemm(
         The experts' matrices, one row per output column. ``T[E, N, K]``, T is float32, float16 or
         bfloat16. Copied if it is not contiguous.
     expert_offsets : jax.Array
-        Expert e has the rows expert_offsets[e] to expert_offsets[e+1]. ``i32[E + 1]``, int32.
-        Copied if it is not contiguous.
+        Expert e has the rows expert_offsets[e] to expert_offsets[e+1]. From 0 to M, ascending.
+        ``i32[E + 1]``, int32. Copied if it is not contiguous.
 
     Returns
     -------
@@ -41,7 +41,8 @@ def grouped_gemm(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of expert_offsets are.
     NotImplementedError
         There is no kernel for the device and dtypes, or a derivative in forward mode or of second
         order is wanted.

@@ -23,8 +23,8 @@ def top_k_top_p_min_p_sampling_from_probs(
     Parameters
     ----------
     probs : jax.Array
-        Probabilities, which need not sum up to 1; NaN counts as 0. ``f32[B, V]``, float32. Copied
-        if it is not contiguous.
+        Probabilities, which need not sum up to 1; NaN counts as 0. At least 0. ``f32[B, V]``,
+        float32. Copied if it is not contiguous.
     seed : jax.Array
         Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (b // 4,
         offset) as counter; word b % 4 is row b's. ``S[2]``, S is int32 or int64. Copied if it is

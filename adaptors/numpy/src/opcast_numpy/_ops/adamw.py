@@ -39,12 +39,13 @@ def adamw(
         Running mean of each gradient. ``f32[*]`` each, float32. Overwritten: contiguous, apart from
         the other arguments.
     exp_avg_sq : list of numpy.ndarray, as many as given
-        Running mean of its square. ``f32[*]`` each, float32. Overwritten: contiguous, apart from
-        the other arguments.
+        Running mean of its square. At least 0. ``f32[*]`` each, float32. Overwritten: contiguous,
+        apart from the other arguments.
     lr : numpy.ndarray
-        Learning rate. ``f32[]``, float32. Copied if it is not contiguous.
+        Learning rate. At least 0. ``f32[]``, float32. Copied if it is not contiguous.
     step : numpy.ndarray
-        Number of this step: 1 for the first. ``i32[]``, int32. Copied if it is not contiguous.
+        Number of this step: 1 for the first. At least 1. ``i32[]``, int32. Copied if it is not
+        contiguous.
     beta1 : float, default 0.9
         Decay of the means. From 0 to 0.99999.
     beta2 : float, default 0.999
@@ -68,7 +69,8 @@ def adamw(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of step are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

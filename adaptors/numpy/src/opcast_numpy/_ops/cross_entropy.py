@@ -27,8 +27,9 @@ def cross_entropy(
         Logits; a row with NaN or inf, or of only -inf, gives NaN. ``T[*, V]``, T is float32,
         float16 or bfloat16. Copied if it is not contiguous.
     target : numpy.ndarray
-        The class of each row; what is no class and not ignored gives NaN. ``I[*]``, I is int32 or
-        int64. Copied if it is not contiguous.
+        The class of each row; what is no class and not ignored gives NaN. From min(ignore_index, 0)
+        to max(ignore_index, V - 1), unchecked. ``I[*]``, I is int32 or int64. Copied if it is not
+        contiguous.
     ignore_index : int, default -100
         A row with this target has a loss of 0. From -2147483648 to 2147483647.
     label_smoothing : float, default 0.0

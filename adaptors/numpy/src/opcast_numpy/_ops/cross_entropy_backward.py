@@ -30,8 +30,9 @@ def cross_entropy_backward(
     logits : numpy.ndarray
         The logits. ``T[*, V]``, T is float32, float16 or bfloat16. Copied if it is not contiguous.
     target : numpy.ndarray
-        The class of each row; what is no class and not ignored gives NaN. ``I[*]``, I is int32 or
-        int64. Copied if it is not contiguous.
+        The class of each row; what is no class and not ignored gives NaN. From min(ignore_index, 0)
+        to max(ignore_index, V - 1), unchecked. ``I[*]``, I is int32 or int64. Copied if it is not
+        contiguous.
     lse : numpy.ndarray
         Log-sum-exp of the logits of each row. A log-sum-exp to base e, -inf for rows without
         elements. ``f32[*]``, float32. Copied if it is not contiguous.

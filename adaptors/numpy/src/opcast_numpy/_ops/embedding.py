@@ -22,7 +22,8 @@ def embedding(
     Parameters
     ----------
     ids : numpy.ndarray
-        Which rows to take. ``I[*]``, I is int32 or int64. Copied if it is not contiguous.
+        Which rows to take. From 0 to V - 1. ``I[*]``, I is int32 or int64. Copied if it is not
+        contiguous.
     weight : numpy.ndarray
         The table. ``T[V, D]``, T is float32, float16 or bfloat16. Copied if it is not contiguous.
     out : numpy.ndarray, optional
@@ -38,7 +39,8 @@ def embedding(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of ids are.
     NotImplementedError
         There is no kernel for the device and dtypes, or a derivative in forward mode or of second
         order is wanted.

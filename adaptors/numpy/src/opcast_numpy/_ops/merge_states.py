@@ -25,9 +25,9 @@ def merge_states(
         Attention over each part of the keys. ``T[N, S, H, D]``, T is float32, float16 or bfloat16.
         Copied if it is not contiguous.
     s_parts : numpy.ndarray
-        Log-sum-exps of their scores; where one is -inf, its row of v_parts is not read. A
-        log-sum-exp to base e, -inf for rows without elements. ``f32[N, S, H]``, float32. Copied if
-        it is not contiguous.
+        Log-sum-exps of their scores; where one is -inf, or inf, which some libraries give for no
+        keys, its row of v_parts is not read. A log-sum-exp to base e, -inf for rows without
+        elements. ``f32[N, S, H]``, float32. Copied if it is not contiguous.
     out : tuple of 2 numpy.ndarray, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -54,6 +54,7 @@ def merge_states(
     The definition is opdefs/attention/merge_states.toml. Up to rounding, the op computes, with xp =
     numpy::
 
+        s_parts = xp.where(s_parts == xp.inf, -xp.inf, s_parts)
         largest = xp.max(s_parts, axis=1, keepdims=True, initial=-xp.inf)
         weights = xp.where(s_parts == largest, 1, xp.exp(s_parts - largest))
         weights = xp.where(s_parts == -xp.inf, 0, weights)[..., None]

@@ -37,8 +37,8 @@ def flash_mla_sparse_decode_splitk(
         Tokens of each position, page * PS + slot; values below 0 or from NB * PS on are masked, and
         a repeated one counts again. ``i32[B, S, K]``, int32. Copied if it is not contiguous.
     topk_length : paddle.Tensor, optional
-        How many of its indices count; all if absent. ``i32[B]``, int32. Copied if it is not
-        contiguous.
+        How many of its indices count; all if absent. From 0 to K. ``i32[B]``, int32. Copied if it
+        is not contiguous.
     num_splits : int, default 0
         Into how many parts the tokens of a position are cut, which may be empty; 0 chooses. From 0
         to 256.
@@ -62,7 +62,8 @@ def flash_mla_sparse_decode_splitk(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of topk_length are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

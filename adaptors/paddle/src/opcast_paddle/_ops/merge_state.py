@@ -27,14 +27,16 @@ def merge_state(
         Attention over one part of the keys. ``T[N, H, D]``, T is float32, float16 or bfloat16.
         Copied if it is not contiguous.
     s_a : paddle.Tensor
-        Log-sum-exp of its scores; where it is -inf, v_a is not read. A log-sum-exp to base e, -inf
-        for rows without elements. ``f32[N, H]``, float32. Copied if it is not contiguous.
+        Log-sum-exp of its scores; where it is -inf, or inf, which some libraries give for no keys,
+        v_a is not read. A log-sum-exp to base e, -inf for rows without elements. ``f32[N, H]``,
+        float32. Copied if it is not contiguous.
     v_b : paddle.Tensor
         Attention over the other part. ``T[N, H, D]``, T is float32, float16 or bfloat16. Copied if
         it is not contiguous.
     s_b : paddle.Tensor
-        Log-sum-exp of its scores; where it is -inf, v_b is not read. A log-sum-exp to base e, -inf
-        for rows without elements. ``f32[N, H]``, float32. Copied if it is not contiguous.
+        Log-sum-exp of its scores; where it is -inf, or inf, which some libraries give for no keys,
+        v_b is not read. A log-sum-exp to base e, -inf for rows without elements. ``f32[N, H]``,
+        float32. Copied if it is not contiguous.
     out : tuple of 2 paddle.Tensor, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -61,6 +63,7 @@ def merge_state(
     The definition is opdefs/attention/merge_state.toml. Up to rounding, the op computes, with xp =
     numpy::
 
+        s_a, s_b = (xp.where(s == xp.inf, -xp.inf, s) for s in (s_a, s_b))
         largest = xp.maximum(s_a, s_b)
         weigh = lambda s: xp.where(s == -xp.inf, 0, xp.where(s == largest, 1, xp.exp(s - largest)))[..., None]
         a, b = weigh(s_a), weigh(s_b)

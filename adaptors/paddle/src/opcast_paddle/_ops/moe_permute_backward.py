@@ -22,8 +22,8 @@ def moe_permute_backward(
     Parameters
     ----------
     row_map : paddle.Tensor
-        Where the row of each token and slot went; -1 if it was left out. ``i32[N, k]``, int32.
-        Copied if it is not contiguous.
+        Where the row of each token and slot went; -1 if it was left out. From -1 to N*k - 1.
+        ``i32[N, k]``, int32. Copied if it is not contiguous.
     grad_permuted : paddle.Tensor
         Gradient of the rows by expert. ``T[N*k, D]``, T is float32, float16 or bfloat16. Copied if
         it is not contiguous.
@@ -41,7 +41,8 @@ def moe_permute_backward(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of row_map are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -39,13 +39,14 @@ def paged_decode_attention(
         Pages of S slots for values. ``T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
         S, Dv]``, T is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
     kv_indptr : paddle.Tensor
-        Sequence i owns entries kv_indptr[i] to kv_indptr[i+1] of kv_indices. ``i32[B + 1]``, int32.
-        Copied if it is not contiguous.
+        Sequence i owns entries kv_indptr[i] to kv_indptr[i+1] of kv_indices. From 0 to M,
+        ascending. ``i32[B + 1]``, int32. Copied if it is not contiguous.
     kv_indices : paddle.Tensor
-        The pages of all sequences. ``i32[M]``, int32. Copied if it is not contiguous.
+        The pages of all sequences; those behind the last are not read. From 0 to P - 1, unchecked.
+        ``i32[M]``, int32. Copied if it is not contiguous.
     kv_last_page_len : paddle.Tensor
-        Slots in use of each sequence's last page. ``i32[B]``, int32. Copied if it is not
-        contiguous.
+        Slots in use of each sequence's last page. From 1 to S. ``i32[B]``, int32. Copied if it is
+        not contiguous.
     layout : {'NHD', 'HND'}, default "NHD"
         Order of slots and heads in a page.
     sm_scale : float, default max(D, 1) ** -0.5
@@ -71,7 +72,8 @@ def paged_decode_attention(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of kv_indptr or kv_last_page_len are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -36,8 +36,8 @@ def flash_mla_sparse_decode(
         Tokens of each position, page * PS + slot; values below 0 or from NB * PS on are masked, and
         a repeated one counts again. ``i32[B, S, K]``, int32. Copied if it is not contiguous.
     topk_length : torch.Tensor, optional
-        How many of its indices count; all if absent. ``i32[B]``, int32. Copied if it is not
-        contiguous.
+        How many of its indices count; all if absent. From 0 to K. ``i32[B]``, int32. Copied if it
+        is not contiguous.
     sm_scale : float, default 512 ** -0.5
         Scale of the scores. At least 0.
     fp8 : {'e4m3fnuz', 'e4m3fn'}, default "e4m3fnuz"
@@ -58,7 +58,8 @@ def flash_mla_sparse_decode(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of topk_length are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -34,10 +34,10 @@ def mla_prefill(
         float32, float16 or bfloat16. Copied if it is not contiguous.
     cu_seqlens_q : torch.Tensor
         Sequence i owns queries cu_seqlens_q[i] to cu_seqlens_q[i+1]; those of no sequence see
-        nothing. ``i32[B + 1]``, int32. Copied if it is not contiguous.
+        nothing. From 0 to Tq, ascending. ``i32[B + 1]``, int32. Copied if it is not contiguous.
     cu_seqlens_k : torch.Tensor
-        Sequence i owns rows cu_seqlens_k[i] to cu_seqlens_k[i+1] of kv. ``i32[B + 1]``, int32.
-        Copied if it is not contiguous.
+        Sequence i owns rows cu_seqlens_k[i] to cu_seqlens_k[i+1] of kv. From 0 to Tk, ascending.
+        ``i32[B + 1]``, int32. Copied if it is not contiguous.
     sm_scale : float
         Scale of the scores: that of the heads before they were absorbed, so there is no default. At
         least 0.
@@ -63,7 +63,8 @@ def mla_prefill(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of cu_seqlens_q or cu_seqlens_k are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

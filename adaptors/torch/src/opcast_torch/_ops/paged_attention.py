@@ -38,10 +38,11 @@ def paged_attention(
         Pages of S slots for values. ``T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
         S, Dv]``, T is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
     block_tables : torch.Tensor
-        Pages of each sequence, in order; those beyond its length are not read. ``i32[B, M]``,
-        int32. Copied if it is not contiguous.
+        Pages of each sequence, in order; those beyond its length are not read. From 0 to P - 1,
+        unchecked. ``i32[B, M]``, int32. Copied if it is not contiguous.
     seq_lens : torch.Tensor
-        How many keys each sequence has. ``i32[B]``, int32. Copied if it is not contiguous.
+        How many keys each sequence has. From 0 to M*S. ``i32[B]``, int32. Copied if it is not
+        contiguous.
     layout : {'NHD', 'HND'}, default "NHD"
         Order of slots and heads in a page.
     sm_scale : float, default max(D, 1) ** -0.5
@@ -67,7 +68,8 @@ def paged_attention(
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of seq_lens are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 

@@ -2533,14 +2533,14 @@ OPS: dict[str, Op] = {
             Arg(
                 "s_a",
                 "f32[N, H]",
-                "Log-sum-exp of its scores; where it is -inf, v_a is not read.",
+                "Log-sum-exp of its scores; where it is -inf, or inf, which some libraries give for no keys, v_a is not read.",
                 dims=("N", "H"),
             ),
             Arg("v_b", "T[N, H, D]", "Attention over the other part.", dims=("N", "H", "D")),
             Arg(
                 "s_b",
                 "f32[N, H]",
-                "Log-sum-exp of its scores; where it is -inf, v_b is not read.",
+                "Log-sum-exp of its scores; where it is -inf, or inf, which some libraries give for no keys, v_b is not read.",
                 dims=("N", "H"),
             ),
         ),
@@ -2589,7 +2589,7 @@ OPS: dict[str, Op] = {
             Arg(
                 "s_parts",
                 "f32[N, S, H]",
-                "Log-sum-exps of their scores; where one is -inf, its row of v_parts is not read.",
+                "Log-sum-exps of their scores; where one is -inf, or inf, which some libraries give for no keys, its row of v_parts is not read.",
                 dims=("N", "S", "H"),
             ),
         ),
@@ -3116,7 +3116,12 @@ OPS: dict[str, Op] = {
                 "Sequence i owns entries kv_indptr[i] to kv_indptr[i+1] of kv_indices.",
                 dims=("B + 1",),
             ),
-            Arg("kv_indices", "i32[M]", "The pages of all sequences.", dims=("M",)),
+            Arg(
+                "kv_indices",
+                "i32[M]",
+                "The pages of all sequences; those behind the last are not read.",
+                dims=("M",),
+            ),
             Arg(
                 "kv_last_page_len",
                 "i32[B]",

@@ -1056,9 +1056,9 @@ extern "C" int __tvm_ffi_merge_state(void*, const TVMFFIAny*, int32_t, TVMFFIAny
 // v: T[N, H, D]. Attention over both parts; a row with one empty part is a copy of the other, one with two is zero.
 // s: f32[N, H]. Log-sum-exp of all scores.
 // v_a: T[N, H, D]. Attention over one part of the keys.
-// s_a: f32[N, H]. Log-sum-exp of its scores; where it is -inf, v_a is not read.
+// s_a: f32[N, H]. Log-sum-exp of its scores; where it is -inf, or inf, which some libraries give for no keys, v_a is not read.
 // v_b: T[N, H, D]. Attention over the other part.
-// s_b: f32[N, H]. Log-sum-exp of its scores; where it is -inf, v_b is not read.
+// s_b: f32[N, H]. Log-sum-exp of its scores; where it is -inf, or inf, which some libraries give for no keys, v_b is not read.
 inline void merge_state(DLTensor* v, DLTensor* s, const DLTensor* v_a, const DLTensor* s_a, const DLTensor* v_b, const DLTensor* s_b) {
   internal_::Call call_;
   call_.Array(v);
@@ -1077,7 +1077,7 @@ extern "C" int __tvm_ffi_merge_states(void*, const TVMFFIAny*, int32_t, TVMFFIAn
 // v: T[N, H, D]. Attention over all parts; a row of which all parts but one are empty is a copy of that one, and zero if all are.
 // s: f32[N, H]. Log-sum-exp of all scores.
 // v_parts: T[N, S, H, D]. Attention over each part of the keys.
-// s_parts: f32[N, S, H]. Log-sum-exps of their scores; where one is -inf, its row of v_parts is not read.
+// s_parts: f32[N, S, H]. Log-sum-exps of their scores; where one is -inf, or inf, which some libraries give for no keys, its row of v_parts is not read.
 inline void merge_states(DLTensor* v, DLTensor* s, const DLTensor* v_parts, const DLTensor* s_parts) {
   internal_::Call call_;
   call_.Array(v);
@@ -1258,7 +1258,7 @@ extern "C" int __tvm_ffi_paged_decode_attention(void*, const TVMFFIAny*, int32_t
 // k_cache: T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]. Pages of S slots for keys.
 // v_cache: T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]. Pages of S slots for values.
 // kv_indptr: i32[B + 1]. Sequence i owns entries kv_indptr[i] to kv_indptr[i+1] of kv_indices.
-// kv_indices: i32[M]. The pages of all sequences.
+// kv_indices: i32[M]. The pages of all sequences; those behind the last are not read.
 // kv_last_page_len: i32[B]. Slots in use of each sequence's last page.
 // layout: Order of slots and heads in a page.
 // sm_scale: Scale of the scores.
