@@ -194,10 +194,8 @@ func (f *Framework) expectedError(call *calls.Call) *rule.Error {
 	if expected := invalid.ExpectedError(rule.Compile(call.Op), call, f, "cpu"); expected != nil {
 		return expected
 	}
-	if f.ChecksContents {
-		if text := ContentsError(CaseOf(call)); text != "" {
-			return &rule.Error{Class: "ValueError", Text: text}
-		}
+	if text := ContentsError(CaseOf(call), f.ChecksContents); text != "" {
+		return &rule.Error{Class: "ValueError", Text: text}
 	}
 	return variantError(call, calls.IsBare(f) && f.CallerName != calls.OpCallName)
 }
