@@ -112,7 +112,7 @@ def root_and_links(demo: Demo) -> None:
     assert second != first
     (demo.project / "inc/x.h").write_text("// edited")
     assert demo.library() != second
-    states = (second.parent / "headers.json").read_text()
+    states = second.parent.with_name(second.parent.name + ".json").read_text()
     assert "x.cc" not in states, states
     assert "x.h" not in states, states
 
@@ -134,26 +134,72 @@ def environment(demo: Demo) -> None:
         demo.refused('no C++ compiler: $CXX is g++ ": No closing quotation')
     with mock.patch.dict(os.environ):
         del os.environ["OPCAST_CACHE_DIR"]
-        with mock.patch.object(Path, "home", side_effect=RuntimeError):
+        for home in ("", None):
+            os.environ.pop("HOME", None) if home is None else os.environ.update(HOME=home)
             demo.refused("there is no home folder: set OPCAST_CACHE_DIR")
+    for name, shown in {
+        "a\nb": "a\\nb",
+        "a\x1bb": "a\\x1bb",
+        os.fsdecode(b"a\xff"): "a\\udcff",
+    }.items():
+        with mock.patch.dict(os.environ, OPCAST_CACHE_DIR=str(demo.project / name)):
+            demo.refused(
+                f"the cache '{demo.project}/{shown}' has a name that is no printable UTF-8"
+            )
+    with mock.patch.object(os, "statvfs", return_value=mock.Mock(f_flag=os.ST_NOEXEC)):
+        demo.refused(
+            "since its file system is mounted with noexec: set OPCAST_CACHE_DIR to a folder"
+        )
 
 
 def trust(demo: Demo) -> None:
-    """Use no cache that somebody else can write into."""
-    os.umask(0)
+    """Use no cache that somebody else can write into, at any of its folders or files."""
+    demo.cache /= "new/cache"
+    os.environ["OPCAST_CACHE_DIR"] = str(demo.cache)
+    before = os.umask(0)
     library = demo.library()
-    for folder in (demo.cache, demo.cache / "demo"):
-        assert folder.stat().st_mode & 0o777 == 0o700
-        for mode in (0o770, 0o702):
-            folder.chmod(mode)
-            demo.refused(f"others can write into the cache {folder}: run chmod go-w {folder}")
-        folder.chmod(0o755)
+    os.umask(before)
+    states = library.parent.with_name(library.parent.name + ".json")
+    above = [demo.project.parent, demo.cache.parent]
+    parts = [demo.cache, demo.cache / "demo", library.parent, library, states]
+    for path in [*above[1:], *parts]:
+        assert path.stat().st_mode & 0o777 == (0o600 if path.is_file() else 0o700), path
+    mine = os.geteuid()
+    for path in [*above, *parts]:
+        mode = path.stat().st_mode & 0o777
+        for others in (0o770, 0o702, *([0o1777] if path not in above else [])):
+            path.chmod(others)
+            demo.refused(f"the cache {demo.cache} is not safe: others can write into {path}: run")
+        path.chmod(mode)
+        if mine == 0:
+            os.chown(path, 12345, -1)
+            demo.refused(f"the cache {demo.cache} is not safe: {path} belongs to user 12345: set")
+            os.chown(path, 0, -1)
+    demo.cache.chmod(0o755)
+    above[0].chmod(0o1777)  # as /tmp
     assert demo.library() == library
-    owner = os.geteuid() or 12345
-    if os.geteuid() == 0:
-        os.chown(demo.cache, owner, -1)
-    with mock.patch.object(os, "geteuid", return_value=owner + 1):
-        demo.refused(f"the cache {demo.cache} belongs to user {owner}: set OPCAST_CACHE_DIR")
+    with mock.patch.object(os, "geteuid", return_value=(mine or 12345) + 1):
+        if mine:
+            demo.refused(f"belongs to user {mine}: set OPCAST_CACHE_DIR to a folder of your own")
+
+
+def replaced(demo: Demo) -> None:
+    """Load nothing but what was built, whoever could write into an entry once."""
+    library = demo.library()
+    built = library.read_bytes()
+    library.write_bytes(b"evil")
+    assert demo.library() == library
+    assert library.read_bytes() == built
+    (library.parent / "headers.json").write_text("{}")
+    library.unlink()
+    library.symlink_to(shutil.copy(demo.project / "x.cc", demo.project / "evil"))
+    assert demo.library() == library
+    assert not library.is_symlink()
+    assert library.read_bytes() == built
+    elsewhere = library.parent.rename(demo.project / "elsewhere")
+    library.parent.symlink_to(elsewhere)
+    assert demo.library() == library
+    assert not library.parent.is_symlink()
 
 
 def read_only(demo: Demo) -> None:
@@ -204,6 +250,7 @@ CHECKS: tuple[Callable[[Demo], None], ...] = (
     sweeping,
     environment,
     trust,
+    replaced,
     read_only,
     locks,
 )

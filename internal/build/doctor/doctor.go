@@ -208,8 +208,8 @@ func cacheFolder(q Query) Finding {
 	if dir == "" {
 		return Finding{"cache", Absent, "there is no home folder: packages cannot build themselves", remedy}
 	}
-	if _, err := os.Stat(dir); err == nil && !cache.Private(dir) {
-		return Finding{"cache", Absent, "others can write into " + dir, remedy}
+	if err := cache.Private(dir); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return Finding{"cache", Absent, err.Error(), remedy}
 	}
 	return writable("cache", dir, Absent, remedy)
 }

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ type Cache struct{ folder string }
 
 // Open makes a folder of a cache, if need be. One into which others can write is not used.
 func Open(folder string) Cache {
-	if os.MkdirAll(folder, 0o700) != nil || !Private(filepath.Dir(folder)) || !Private(folder) {
+	if os.MkdirAll(folder, 0o700) != nil || Private(filepath.Dir(folder)) != nil || Private(folder) != nil {
 		return Cache{}
 	}
 	return Cache{folder}
@@ -51,14 +52,28 @@ func Open(folder string) Cache {
 // On reports whether anything can be kept.
 func (c Cache) On() bool { return c.folder != "" }
 
-// Private reports whether only the user, or root, can write into a folder.
-func Private(folder string) bool {
-	info, err := os.Stat(folder)
+// Private fails if somebody else, other than root, can write into a folder, or replace it or one above it.
+func Private(folder string) error {
+	folder, err := filepath.EvalSymlinks(folder)
 	if err != nil {
-		return false
+		return err
 	}
-	state, ok := info.Sys().(*syscall.Stat_t)
-	return ok && (int(state.Uid) == os.Geteuid() || state.Uid == 0) && info.Mode().Perm()&0o022 == 0
+	for here := folder; ; here = filepath.Dir(here) {
+		info, err := os.Lstat(here)
+		if err != nil {
+			return err
+		}
+		if user := info.Sys().(*syscall.Stat_t).Uid; user != 0 && int(user) != os.Geteuid() {
+			return fmt.Errorf("%s belongs to user %d", here, user)
+		}
+		// Nobody can replace what others have in a sticky folder, such as /tmp.
+		if sticky := here != folder && info.Mode()&fs.ModeSticky != 0; info.Mode().Perm()&0o022 != 0 && !sticky {
+			return fmt.Errorf("others can write into %s", here)
+		}
+		if here == filepath.Dir(here) {
+			return nil
+		}
+	}
 }
 
 // Find returns the content of a file with the key which suits, or nil.
@@ -110,7 +125,7 @@ func (c Cache) path(key string) string { return filepath.Join(c.folder, key[:min
 
 // files are those of a key, the newest first.
 func (c Cache) files(key string) (paths []string) {
-	if c.folder == "" {
+	if c.folder == "" || Private(filepath.Dir(c.path(key))) != nil {
 		return nil
 	}
 	found := slices.DeleteFunc(list(filepath.Dir(c.path(key))), func(f kept) bool { return !strings.HasPrefix(f.path, c.path(key)+"-") })

@@ -45,7 +45,9 @@ func TestNothing(t *testing.T) {
 	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []Cache{{}, Open(filepath.Join(file, "cache")), Open(open), Open(filepath.Join(open, "cache"))} {
+	for _, c := range []Cache{
+		{}, Open(filepath.Join(file, "cache")), Open(open), Open(filepath.Join(open, "cache")), Open(filepath.Join(open, "a", "b", "c")),
+	} {
 		c.Keep("k", []byte("note"), []byte("content"))
 		c.Trim()
 		if got := c.Find("k", noted("note")); got != nil {

@@ -58,6 +58,8 @@ class _Build:
         self.key = self.build_key()
         self.cache = _cache.folder(NAME)
         self.entry = self.cache / f"{self.key[:32]}-{name}"
+        # Beside the entry: who can write into that must not decide what is right there.
+        self.states = self.cache / f"{self.entry.name}.json"
 
     def build_key(self) -> str:
         """Return the key of what is built, as ``opcast build`` has it."""
@@ -104,11 +106,10 @@ class _Build:
     def valid(self) -> bool:
         """Say whether the entry is whole and the headers beyond the sources are as they were."""
         try:
-            files = json.loads((self.entry / "headers.json").read_text())
-            library = files.pop(self.name)
-            return _content.digest(self.entry / self.name) == library and files == _content.states(
-                files
-            )
+            files = json.loads(_cache.content(self.states, self.cache))
+            library = _cache.content(self.entry / self.name, self.cache)
+            digest = files.pop(self.name)
+            return hashlib.sha256(library).hexdigest() == digest and files == _content.states(files)
         except (OSError, ValueError, KeyError, AttributeError):
             return False
 
@@ -128,18 +129,25 @@ class _Build:
             if touched or self.digest() != self.sources:
                 return False
             done = work / "done"
-            done.mkdir()
+            done.mkdir(0o700)
             library = work / "build" / "release" / self.name
             states[self.name] = _content.digest(library)
-            library.rename(done / self.name)
-            (done / "headers.json").write_text(json.dumps(states))
-            _cache.sync(done)
-            if self.entry.exists():
-                self.entry.rename(work / "old")
-            done.rename(self.entry)
+            (work / "states").write_text(json.dumps(states))
+            self.put(library.rename(done / self.name), (work / "states").rename(done / "states"))
             return True
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+    def put(self, library: Path, states: Path) -> None:
+        """Put a library and what its validity depends on in place; the former is not valid before the latter."""
+        for path in (library, states):
+            path.chmod(0o600)  # whatever the umask
+        _cache.sync(library.parent)
+        states = states.rename(library.parent.parent / "states")
+        if os.path.lexists(self.entry):
+            self.entry.rename(library.parent.parent / "old")
+        library.parent.rename(self.entry)
+        states.rename(self.states)
 
     def links(self) -> list[str]:
         """Return what a build sees of the root: for the root itself, all that it holds."""

@@ -6,11 +6,16 @@ import contextlib
 import errno
 import fcntl
 import os
+import shlex
 import shutil
 import stat
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
+
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_ANOTHER = "set OPCAST_CACHE_DIR to a folder of your own"
 
 
 def folder(name: str) -> Path:
@@ -18,31 +23,83 @@ def folder(name: str) -> Path:
 
     What lies there is loaded as code, so nobody else may put anything there.
     """
-    named = os.environ.get("OPCAST_CACHE_DIR")
-    try:
-        root = Path(named) if named else Path.home() / ".cache" / "opcast"
-    except RuntimeError:
-        raise ImportError("there is no home folder: set OPCAST_CACHE_DIR") from None
-    for path in (root, root / name):
-        try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unwritable(path, error) from None
-        state = path.stat()
-        if state.st_uid not in {os.geteuid(), 0}:  # root can write anywhere
+    named, home = os.environ.get("OPCAST_CACHE_DIR"), os.environ.get("HOME")
+    if not named and not home:
+        raise ImportError("there is no home folder: set OPCAST_CACHE_DIR")
+    root = Path(os.path.realpath(named or f"{home}/.cache/opcast"))
+    if not str(root).isprintable():  # recipes, compilers and loaders take no such path
+        raise ImportError(
+            f"the cache {str(root)!a} has a name that is no printable UTF-8: {_ANOTHER}"
+        )
+    with _entered(root / name, root, make=True):
+        if os.statvfs(root / name).f_flag & os.ST_NOEXEC:
             raise ImportError(
-                f"the cache {path} belongs to user {state.st_uid}: set OPCAST_CACHE_DIR to a folder"
-                " of your own"
+                f"no library in the cache {root} can be loaded, since its file system is mounted"
+                f" with noexec: {_ANOTHER}, on another file system"
             )
-        if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise ImportError(f"others can write into the cache {path}: run chmod go-w {path}")
     return root / name
+
+
+def content(path: Path, cache: Path) -> bytes:
+    """Return what a file in or below the folder of a collection holds, if only its user can write it."""
+    with _entered(path.parent, cache.parent) as folder:
+        file = os.open(path.name, _FILE, dir_fd=folder)
+        with os.fdopen(file, "rb") as opened:
+            _trust(os.fstat(file), path, cache.parent)
+            return opened.read()
+
+
+@contextlib.contextmanager
+def _entered(folder: Path, root: Path, *, make: bool = False) -> Generator[int]:
+    """Give a descriptor of a folder in the cache, after a look at each one from / to it.
+
+    Each is opened by its name in the one before, so none can be replaced after the look.
+    """
+    here, found = Path("/"), os.open("/", _FOLDER)
+    try:
+        _trust(os.fstat(found), here, root)
+        for part in folder.parts[1:]:
+            here, above = here / part, found
+            try:
+                found = _opened(part, above, make)
+            except OSError as error:
+                raise (_unwritable(root, error) if make else error) from None
+            os.close(above)
+            _trust(os.fstat(found), here, root)
+        yield found
+    finally:
+        os.close(found)
+
+
+def _opened(name: str, above: int, make: bool) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=above)
+    except FileNotFoundError:
+        if not make:
+            raise
+    with contextlib.suppress(FileExistsError):  # another process was faster
+        os.mkdir(name, 0o700, dir_fd=above)
+    return os.open(name, _FOLDER, dir_fd=above)
+
+
+def _trust(state: os.stat_result, path: Path, root: Path) -> None:
+    """Refuse what others can write into, or replace."""
+    if state.st_uid not in {os.geteuid(), 0}:  # root can write anywhere
+        raise ImportError(
+            f"the cache {root} is not safe: {path} belongs to user {state.st_uid}: {_ANOTHER}"
+        )
+    # Nobody can replace what others have in a sticky folder, such as /tmp.
+    allowed = path in root.parents and state.st_mode & stat.S_ISVTX
+    if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not allowed:
+        raise ImportError(
+            f"the cache {root} is not safe: others can write into {path}: run chmod go-w"
+            f" {shlex.quote(str(path))}, or {_ANOTHER}"
+        )
 
 
 def _unwritable(path: Path, error: OSError) -> ImportError:
     return ImportError(
-        f"nothing can be written into the cache {path} ({error.strerror}): set OPCAST_CACHE_DIR to"
-        " a folder of your own"
+        f"nothing can be written into the cache {path} ({error.strerror}): {_ANOTHER}"
     )
 
 
