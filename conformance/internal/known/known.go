@@ -2,7 +2,6 @@
 package known
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/results/report"
@@ -77,9 +76,7 @@ func Decode(path string, list any) error {
 	if err != nil {
 		return fmt.Errorf("read list: %w", err)
 	}
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(list); err != nil {
+	if err := tomlfmt.ReadStrictly(text, list); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

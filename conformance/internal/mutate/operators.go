@@ -1,13 +1,12 @@
 package mutate
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 
 	"github.com/opcast/opcast/adaptors"
 )
@@ -57,9 +56,7 @@ func read(files fs.FS, name string) ([]*Operator, error) {
 	var file struct {
 		Operator []*Operator `toml:"operator"`
 	}
-	dec := toml.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&file); err != nil {
+	if err := tomlfmt.ReadStrictly(text, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return file.Operator, nil

@@ -3,7 +3,6 @@
 package framework
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 
 	"github.com/opcast/opcast/adaptors"
 )
@@ -199,7 +198,7 @@ func read(folders fs.FS) ([]Framework, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read framework: %w", err)
 		}
-		if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&f); err != nil {
+		if err := tomlfmt.ReadStrictly(text, &f); err != nil {
 			return nil, fmt.Errorf("read %s: %w", file, err)
 		}
 		f.Ops.Template = cmp.Or(f.Ops.Template, f.Name+"/templates/op.py.tmpl")

@@ -13,8 +13,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // errMeaning says that this package has a bug: the file would have another meaning.
@@ -39,7 +37,7 @@ func Format(src []byte) ([]byte, error) {
 
 // decode reads TOML 1.0. The library reads newer files, too.
 func decode(text string) (values map[string]any, err error) {
-	if err = toml.Unmarshal([]byte(text), &values); err == nil {
+	if err = Read([]byte(text), &values); err == nil {
 		if _, what := Newer(text); what != "" {
 			err = errors.New(what)
 		}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -47,8 +47,7 @@ func ReadBudgets(path string) ([]Budget, error) {
 	var file struct {
 		Budget []Budget `toml:"budget"`
 	}
-	decoder := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields()
-	if err := decoder.Decode(&file); err != nil {
+	if err := tomlfmt.ReadStrictly(data, &file); err != nil {
 		unknown := (*toml.StrictMissingError)(nil)
 		if errors.As(err, &unknown) {
 			return nil, fmt.Errorf("%s: %w: unknown key\n%s", path, ErrBudgets, unknown.String())

@@ -1,7 +1,6 @@
 package matrix
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 
 	"github.com/opcast/opcast/internal/language/framework"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -149,7 +148,7 @@ func readPackage(dir, collection string) (pack, error) {
 	if err != nil {
 		return pack{}, fmt.Errorf("read requirements: %w", err)
 	}
-	if err := toml.Unmarshal(content, &text); err != nil {
+	if err := tomlfmt.Read(content, &text); err != nil {
 		return pack{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	out := pack{}
@@ -175,7 +174,7 @@ func readFile(path string) (added []Environment, defaults bool, err error) {
 		return nil, true, nil
 	}
 	if err == nil {
-		err = toml.NewDecoder(bytes.NewReader(content)).DisallowUnknownFields().Decode(&file)
+		err = tomlfmt.ReadStrictly(content, &file)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read %s: %w", File, err)

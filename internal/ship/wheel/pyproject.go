@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 )
 
 // pyproject is what opcast writes of pyproject.toml. The wheel has the same names, requirements and files as the project has
@@ -42,7 +42,7 @@ func readProject(folder fs.FS) (*Distribution, error) {
 		return nil, err
 	}
 	var p pyproject
-	if err := toml.Unmarshal(text, &p); err != nil {
+	if err := tomlfmt.Read(text, &p); err != nil {
 		return nil, fmt.Errorf("pyproject.toml: %w", err)
 	}
 	d := &Distribution{

@@ -14,13 +14,14 @@ import (
 
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/language/tomlfmt"
 )
 
 // DefinitionsDir is the folder of the definitions in a project.
 const DefinitionsDir = "opdefs"
 
 // MaxFile is the size in bytes of the largest definition or manifest.
-const MaxFile = 256 << 10
+const MaxFile = tomlfmt.MaxSize
 
 // Tree is an open folder of a project. Names in it have slashes and are relative to the folder.
 type Tree struct {

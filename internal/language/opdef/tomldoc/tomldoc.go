@@ -58,7 +58,12 @@ func Parse(file string, data []byte, diags *diag.List) *Document {
 			d.lines = append(d.lines, i+1)
 		}
 	}
-	err := toml.Unmarshal(data, &d.values)
+	err := tomlfmt.Read(data, &d.values)
+	var limit *tomlfmt.LimitError
+	if errors.As(err, &limit) {
+		d.diags.Add(d.pos(limit.At), code.File, "", "%s", limit.What)
+		return nil
+	}
 	var syntax *toml.DecodeError
 	if errors.As(err, &syntax) {
 		line, col := syntax.Position()
