@@ -4,7 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/gen"
@@ -45,6 +47,41 @@ func TestFoldersOfGeneratedSources(t *testing.T) {
 	for folder, name := range generated {
 		if other, both := byHand[folder]; both {
 			t.Errorf("%s has %s, which is generated, and %s, which is not", folder, path.Base(name), path.Base(other))
+		}
+	}
+}
+
+// What protects the tool from what strangers wrote is in one place each, which nothing passes by.
+func TestOnlyPlaces(t *testing.T) {
+	only := map[string]*regexp.Regexp{
+		// Limits come before the parser.
+		"internal/language/tomlfmt/read.go": regexp.MustCompile(`\btoml\.(Unmarshal|NewDecoder)\(`),
+		// All that people see goes through report.Plain.
+		"cmd/opcast/main.go": regexp.MustCompile(`\bos\.(Stdout|Stderr)\b|\bfmt\.Print(ln|f)?\(`),
+	}
+	found := map[string]bool{}
+	for _, folder := range []string{"cmd", "conformance", "gen", "internal", "bench"} {
+		err := fs.WalkDir(os.DirFS("."), folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/testkit/") {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			for place, call := range only {
+				if at := call.FindString(string(text)); place == name {
+					found[place] = at != ""
+				} else if at != "" {
+					t.Errorf("%s has %q, which belongs to %s", name, strings.TrimSpace(at), place)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for place := range only {
+		if !found[place] {
+			t.Errorf("%s does not do what it is for", place)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	shown "github.com/opcast/opcast/internal/results/report"
 )
 
 // buildLog passes on what ninja says, which is a line for each command that has ended, and what that command said. It knows which
@@ -27,8 +29,8 @@ const ninjaStatus = "NINJA_STATUS=[%f/%t] "
 var status = regexp.MustCompile(`^\[\d+/\d+\] `)
 
 func newBuildLog(to io.Writer) *buildLog {
-	l := &buildLog{to: to}
-	if file, ok := to.(*os.File); ok {
+	l := &buildLog{to: shown.Raw(to)}
+	if file, ok := l.to.(*os.File); ok {
 		info, err := file.Stat()
 		l.live = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
@@ -64,7 +66,7 @@ func (l *buildLog) line(line string) error {
 		begin = "\n"
 	}
 	l.shown = l.live && isStatus
-	_, err := fmt.Fprint(l.to, begin, line, end)
+	_, err := fmt.Fprint(l.to, begin, shown.Plain(line), end)
 	return err
 }
 

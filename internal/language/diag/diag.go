@@ -21,10 +21,11 @@ type Pos struct {
 
 // String formats the position as file:line:col, leaving out what is unknown.
 func (p Pos) String() string {
+	file := Printable(p.File)
 	if p.Line == 0 {
-		return p.File
+		return file
 	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+	return fmt.Sprintf("%s:%d:%d", file, p.Line, p.Col)
 }
 
 // Diagnostic is one mistake in a definition or manifest, in JSON, too.

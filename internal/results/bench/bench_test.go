@@ -141,7 +141,7 @@ A copy through memory reaches 30.0 GB/s with 2 threads.
 | op | workload | dtype | caller | threads | ratio | beside | time | spread | GB/s | GFLOP/s |
 |---|---|---|---|---|---|---|---|---|---|---|
 | scale | model_step | f32 | torch | 1 | 0.50 | a\|b | 2.00 µs | 1.96-2.04 µs | 16.4 | 4.10 |
-| gather<b> | model_step | f32 | torch | 2 | - | - | 3.00 ms | 2.97-3.03 ms | - | - |
+| gather&lt;b> | model_step | f32 | torch | 2 | - | - | 3.00 ms | 2.97-3.03 ms | - | - |
 ` + bench.End + "\nafter\n"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // Columns are the heads of the table. Ratios come first: they say something on any machine.
@@ -198,7 +200,7 @@ func markdownTable(b *strings.Builder, columns []string, rows [][]string) {
 	b.WriteString("\n| " + strings.Join(columns, " | ") + " |\n|" + strings.Repeat("---|", len(columns)) + "\n")
 	for _, cells := range rows {
 		for j := range cells {
-			cells[j] = strings.ReplaceAll(cells[j], "|", `\|`)
+			cells[j] = report.Cell(cells[j])
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}

@@ -90,7 +90,7 @@ func SupportTable(rows [][]string) string {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, text := range row {
-			cells[i] = strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
+			cells[i] = Cell(text)
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}

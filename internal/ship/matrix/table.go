@@ -39,7 +39,7 @@ func cell(text string) string {
 	if text == "" {
 		return "–"
 	}
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(text)
+	return report.Cell(text)
 }
 
 func have(v *report.Version) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/projectfs"
 	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
 	"github.com/opcast/opcast/internal/language/tomlfmt"
+	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
 
@@ -54,7 +55,7 @@ func (a commands) formatStream() error {
 	if err := a.Findings(diags); err != nil {
 		return err
 	}
-	_, err = a.Stdout.Write(out)
+	_, err = report.Raw(a.Stdout).Write(out) // a file, to the byte
 	return err
 }
 

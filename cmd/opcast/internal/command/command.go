@@ -32,7 +32,7 @@ type Process struct {
 // Main runs the command line that args are and returns the exit code. If the context ends with an Interruption before the
 // command has done its work, that decides.
 func Main(ctx context.Context, p Process, args []string) int {
-	a := &app.App{Self: p.Self, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr}
+	a := &app.App{Self: p.Self, Stdin: p.Stdin, Stdout: report.Shown{To: p.Stdout}, Stderr: report.Shown{To: p.Stderr}}
 	root := newRootCmd(a)
 	understood := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
@@ -52,7 +52,7 @@ func Main(ctx context.Context, p Process, args []string) int {
 		}
 	}
 	if exit.Err != nil {
-		_, _ = fmt.Fprintf(a.Stderr, "opcast: %s\n", report.Plain(err.Error()))
+		_, _ = fmt.Fprintf(a.Stderr, "opcast: %s\n", err)
 	}
 	return exit.Code
 }

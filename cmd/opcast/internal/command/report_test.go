@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/internal/results/report"
@@ -141,6 +142,32 @@ func TestReportSupport(t *testing.T) {
 	} {
 		if code, _, stderr := start(t, append([]string{"report", "support"}, args...)...); code != app.ExitUsage || !strings.Contains(stderr, says) {
 			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
+		}
+	}
+}
+
+// Names of files and texts of definitions do not steer the terminal, nor do they begin lines of their own.
+func TestNothingSteersTheTerminal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a\x1b[31mb")
+	if err := os.MkdirAll(filepath.Join(dir, "opdefs"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"opcast.toml":                           "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n",
+		"opdefs/x\x1b]0;t\x07.toml":             "doc = \"\\u001b[2J\u202e\"\n\"k\u009b\" = 1\n",
+		"opdefs/y\nopcast.toml:1:1: error.toml": "kind = \"\\u001b\"\n",
+		"opdefs/\xff\u202e.toml":                "a = \xff",
+		"opdefs/\u202e.py":                      "def reference(x):\n    return x\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"check"}, {"check", "--json"}, {"gen"}, {"explain", "x\x1b"}, {"diff", "no\x1b"}, {"fmt", "--check"}, {"\x1b"}} {
+		_, stdout, stderr := start(t, append([]string{"-C", dir}, args...)...)
+		text := stdout + stderr
+		if !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\r\u009b\u202e") || strings.Contains(text, "\nopcast.toml:1:1: error.toml") || text == "" {
+			t.Errorf("%q prints %q", args, text)
 		}
 	}
 }

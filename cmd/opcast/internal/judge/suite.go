@@ -20,6 +20,7 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build/pyenv"
 	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
 
@@ -170,7 +171,7 @@ func target(text string) (string, bool) {
 
 // terminal reports whether lines that were written to w can be redrawn.
 func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := report.Raw(w).(*os.File)
 	if !ok {
 		return false
 	}

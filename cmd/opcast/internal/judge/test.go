@@ -18,6 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
+	"github.com/opcast/opcast/internal/results/report"
 )
 
 // testFlags are the choices of the command line: those that the suite takes as they are, and those that choose for it.
@@ -139,7 +140,7 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 	}
 	o = flags.Options
 	o.Project, o.Callables, o.Ops, o.Python, o.Native = p, callables, ops, env.Python, a.nativeCommand()
-	o.Out, o.Progress = a.Stdout, terminal(a.Stdout)
+	o.Out, o.Progress = report.Raw(a.Stdout), terminal(a.Stdout) // which makes texts plain itself
 	emulate(&o)
 	if flags.opdefs == "" && flags.Library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error {
