@@ -18,6 +18,7 @@ import (
 	"github.com/opcast/opcast/internal/language/framework"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/ship/wheel"
+	"github.com/opcast/opcast/internal/system/git"
 )
 
 // File is a file of a kernel. Its name has slashes.
@@ -33,7 +34,7 @@ type Kernel struct {
 	Name    string
 	Version int
 	// Source says which sources it is made of.
-	Source Source
+	Source git.Source
 	// TVMFFI is the version of tvm-ffi that it is made with, Tool the name and version of what makes it.
 	TVMFFI, Tool string
 }
@@ -42,7 +43,7 @@ type Kernel struct {
 var namePattern = regexp.MustCompile(`^[a-z][-a-z0-9]*[a-z0-9]$`)
 
 // New makes the kernel of a project, or says why it can be none.
-func New(p *opdef.Project, source Source, tvmFFI, tool string) (*Kernel, error) {
+func New(p *opdef.Project, source git.Source, tvmFFI, tool string) (*Kernel, error) {
 	m := &p.Manifest
 	k := &Kernel{Project: p, Name: strings.ReplaceAll(m.Name, "_", "-"), Source: source, TVMFFI: tvmFFI, Tool: tool}
 	if !namePattern.MatchString(k.Name) {
@@ -138,7 +139,7 @@ func (k *Kernel) frameworks() []string {
 
 // id is the name of a kernel in a process: the loader's name for the module, and the namespace of the ops.
 func (k *Kernel) id(b Build, files map[string][]byte) string {
-	id := fmt.Sprintf("_%s_%s_%s", k.Project.Manifest.Name, b.kind(), k.Source.short(files))
+	id := fmt.Sprintf("_%s_%s_%s", k.Project.Manifest.Name, b.kind(), short(k.Source, files))
 	if k.Source.Dirty {
 		id += "_dirty"
 	}

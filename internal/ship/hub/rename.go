@@ -2,11 +2,14 @@ package hub
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/opcast/opcast/internal/system/git"
 )
 
 // The library through which a framework calls ops has their namespace in a variable opcast_<framework>_namespace, with room for
@@ -55,4 +58,18 @@ func fileOffset(f *elf.File, address, size uint64) (uint64, error) {
 		}
 	}
 	return 0, fmt.Errorf("the file does not hold address %#x", address)
+}
+
+// short is what tells a kernel from others made of other sources: the beginning of the commit. Where the files are not those of
+// a commit, it is that of a digest of what is built of them.
+func short(s git.Source, files map[string][]byte) string {
+	if s.Commit != "" && !s.Dirty {
+		return s.Commit[:7]
+	}
+	sum := sha256.New()
+	for _, f := range inOrder(files) {
+		fmt.Fprintf(sum, "%s %d\n", f.Name, len(f.Content))
+		sum.Write(f.Content)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))[:7]
 }

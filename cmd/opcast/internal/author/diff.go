@@ -1,12 +1,10 @@
 package author
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 	"github.com/opcast/opcast/internal/language/opdef/projectfs"
+	"github.com/opcast/opcast/internal/system/git"
 	"github.com/opcast/opcast/internal/system/safefile"
 	"github.com/opcast/opcast/internal/system/tempdir"
 )
@@ -117,20 +116,18 @@ func (a commands) loaded(dir, name string) (*opdef.Project, error) {
 
 // extract writes the manifest and the definitions of a revision into a folder.
 func (a commands) extract(ctx context.Context, revision, dir string) error {
-	var stderr bytes.Buffer
-	git := func(words ...string) ([]byte, error) {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", a.Dir}, words...)...)
-		cmd.Stderr = &stderr
-		return cmd.Output()
-	}
-	commit, err := git("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	repository := git.Open(ctx, a.Dir)
+	commit, err := repository.Output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
 		return app.Usage("%s is neither a folder with %s nor a revision of git", revision, manifest.File)
 	}
 	// Not git archive, which leaves out what .gitattributes marks with export-ignore.
-	list, err := git("ls-tree", "-r", "-z", strings.TrimSpace(string(commit)), "--", manifest.File, projectfs.DefinitionsDir)
-	if err != nil || len(list) == 0 {
-		return app.Usage("revision %s has no project in %s: %s", revision, a.Dir, strings.TrimSpace(stderr.String()))
+	list, err := repository.Output(ctx, "ls-tree", "-r", "-z", strings.TrimSpace(string(commit)), "--", manifest.File, projectfs.DefinitionsDir)
+	if err == nil && len(list) == 0 {
+		err = errors.New("it has no definitions")
+	}
+	if err != nil {
+		return app.Usage("revision %s has no project in %s: %w", revision, a.Dir, err)
 	}
 	return safefile.In(dir, func(root *os.Root) error {
 		for line := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
@@ -139,12 +136,12 @@ func (a commands) extract(ctx context.Context, revision, dir string) error {
 			if !strings.HasPrefix(about, "100") {
 				continue // a link, which is none of a definition
 			}
-			text, err := git("cat-file", "blob", words[2])
+			text, err := repository.Output(ctx, "cat-file", "blob", words[2])
 			if err == nil {
 				_, err = safefile.Write(root, name, text)
 			}
 			if err != nil {
-				return fmt.Errorf("copy %s of revision %s: %w: %s", name, revision, err, strings.TrimSpace(stderr.String()))
+				return fmt.Errorf("copy %s of revision %s: %w", name, revision, err)
 			}
 		}
 		return nil

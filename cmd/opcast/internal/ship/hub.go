@@ -14,6 +14,7 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 	"github.com/opcast/opcast/internal/ship/hub"
+	"github.com/opcast/opcast/internal/system/git"
 )
 
 const hubLong = `Build the collection and write a kernel of it, which the package kernels of Hugging Face loads: a folder for each variant,
@@ -46,7 +47,7 @@ func (a commands) hub(ctx context.Context, flags *shipFlags) error {
 	if slices.Contains(flags.devices, "rocm") {
 		return app.Usage("--device rocm: there is no variant for it yet")
 	}
-	if _, err := hub.New(project, hub.Source{}, "", ""); err != nil { // before anything is built
+	if _, err := hub.New(project, git.Source{}, "", ""); err != nil { // before anything is built
 		return err
 	}
 	if flags.output == "" {
@@ -84,7 +85,7 @@ func (a commands) variants(ctx context.Context, lock *build.Lock, o build.Option
 	if err != nil {
 		return nil, nil, err
 	}
-	k, err = hub.New(project, hub.FindSource(ctx, project.Dir, manifest.File), o.Env.Packages["apache-tvm-ffi"], "opcast "+opcast.Version)
+	k, err = hub.New(project, git.FindSource(ctx, project.Dir, manifest.File), o.Env.Packages["apache-tvm-ffi"], "opcast "+opcast.Version)
 	if err != nil {
 		return nil, nil, err
 	}
