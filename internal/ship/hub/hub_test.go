@@ -137,7 +137,7 @@ func TestHostileRepository(t *testing.T) {
 		for f in a b c d; do echo >opdefs/$f.toml; echo "opdefs/$f.toml filter=$f diff=x" >>.gitattributes; done
 		mkdir sub; (cd sub; git init -q; echo >s; echo 's filter=sub' >.gitattributes; git add .; git commit -q -m s)
 		git add . 2>/dev/null; git commit -q -m one
-		for f in opdefs/* sub/s; do echo changed >$f; touch -d '2001-01-01' $f; done`)
+		for f in opdefs/* sub/s; do printf x >$f; touch -d '2001-01-01' $f; done`)
 	config := []string{
 		"core.fsmonitor", evil("fsmonitor"), "filter.a.clean", evil("clean"), "filter.a.required", "true", "filter.b.process", evil("process"),
 		"diff.x.textconv", evil("textconv"), "diff.external", evil("external"), "core.pager", evil("pager"), "pager.status", evil("pager"),
