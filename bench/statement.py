@@ -12,7 +12,7 @@ from figures import ROOT
 sys.path.append(str(ROOT / "conformance" / "internal" / "worker"))
 from collections.abc import Mapping, Sequence
 
-import turns
+from opcast_worker import turns
 
 _WARM_UP = 10
 

@@ -10,8 +10,8 @@ import importlib
 from typing import Any
 
 import numpy as np
-from dlpack import Array
-from gpu_memory import driver_of
+from opcast_worker.dlpack import Array
+from opcast_worker.gpu_memory import driver_of
 
 backend: Any = importlib.import_module("emulated_backend")
 tvm_ffi: Any = importlib.import_module("tvm_ffi")

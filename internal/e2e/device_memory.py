@@ -9,10 +9,10 @@ import sys
 import time
 from typing import Any
 
-import gpu_memory
-from backend_caller import Backend
-from bound import Unsupported
-from threads import answer
+from opcast_worker import gpu_memory
+from opcast_worker.backend_caller import Backend
+from opcast_worker.bound import Unsupported
+from opcast_worker.threads import answer
 
 CALLS, REPEAT = 8, 2000
 

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from dlpack import Array
-from gpu_memory import Buffer, Driver, driver_of
+from opcast_worker.dlpack import Array
+from opcast_worker.gpu_memory import Buffer, Driver, driver_of
 
 os.environ["EMULATED_DEBUG"] = "1"
 backend: Any = importlib.import_module("emulated_backend")

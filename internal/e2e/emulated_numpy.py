@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import opcast_numpy as ours
-from dlpack import CUDA, Array
-from gpu_memory import driver_of
+from opcast_worker.dlpack import CUDA, Array
+from opcast_worker.gpu_memory import driver_of
 
 backend: Any = importlib.import_module("emulated_backend")
 tvm_ffi: Any = importlib.import_module("tvm_ffi")

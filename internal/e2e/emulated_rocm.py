@@ -11,8 +11,8 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from dlpack import ROCM, Array
-from gpu_memory import driver_of
+from opcast_worker.dlpack import ROCM, Array
+from opcast_worker.gpu_memory import driver_of
 
 backend: Any = importlib.import_module("waves_backend")
 tvm_ffi: Any = importlib.import_module("tvm_ffi")

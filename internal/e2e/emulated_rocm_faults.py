@@ -17,8 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from dlpack import ROCM, Array
-from gpu_memory import driver_of
+from opcast_worker.dlpack import ROCM, Array
+from opcast_worker.gpu_memory import driver_of
 
 backend: Any = importlib.import_module("waves_backend")
 library: Any = driver_of("rocm").library

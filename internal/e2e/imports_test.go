@@ -18,11 +18,14 @@ func imports(t *testing.T, shared string, others ...string) (string, error) {
 // another one.
 func TestNoImportCircles(t *testing.T) {
 	for shared, others := range map[string]string{
-		"conformance/internal/worker": "adaptors/*/worker", "backend/python/src": "adaptors/*/src",
+		"conformance/internal/worker": "adaptors/*/opcast_worker", "backend/python/src": "adaptors/*/src",
 	} {
 		folders, err := filepath.Glob(filepath.Join(root(t), others))
 		if err != nil || len(folders) == 0 {
 			t.Fatalf("%s: no such folder: %v", others, err)
+		}
+		for i, folder := range folders { // a package is imported by its name
+			folders[i] = strings.TrimSuffix(folder, "/opcast_worker")
 		}
 		if text, err := imports(t, filepath.Join(root(t), shared), folders...); err != nil {
 			t.Errorf("%s and %s: %v\n%s", shared, others, err, text)

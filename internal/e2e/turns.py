@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import turns
+from opcast_worker import turns
 
 MICROSECONDS = {
     "op": 300,

@@ -52,7 +52,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "worker"))
-import replay
+from opcast_worker import replay
 
 replay.run(__file__)
 `

@@ -194,7 +194,7 @@ func everyProbe(t *testing.T) map[string][]string {
 	if err := worker.WriteFiles(folder); err != nil {
 		t.Fatal(err)
 	}
-	names, err := filepath.Glob(filepath.Join(folder, "*.py"))
+	names, err := filepath.Glob(filepath.Join(folder, worker.Package, "*.py"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no worker files: %v", err)
 	}

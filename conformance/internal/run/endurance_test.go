@@ -16,24 +16,32 @@ import (
 // handMade is a worker that calls a function of testdata/endure.py with arrays of NumPy.
 func handMade(t *testing.T, function string) (*worker.Process, *check.ForeignCode) {
 	t.Helper()
+	file, err := filepath.Abs(filepath.Join("testdata", "endure.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handMadeOf(t, file+":"+function)
+}
+
+// handMadeOf is one that calls a function by its name, with folders in which Python finds modules.
+func handMadeOf(t *testing.T, target string, folders ...string) (*worker.Process, *check.ForeignCode) {
+	t.Helper()
+	folders = append([]string{}, folders...) // a list in JSON, too
 	python := os.Getenv("OPCAST_TEST_PYTHON")
 	if python == "" {
 		python = filepath.Join("..", "..", "..", ".venv", "bin", "python")
 	}
-	var paths [2]string
-	for i, path := range []string{python, filepath.Join("testdata", "endure.py")} {
-		var err error
-		if paths[i], err = filepath.Abs(path); err != nil {
-			t.Fatal(err)
-		}
+	python, err := filepath.Abs(python)
+	if err != nil {
+		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	if err := worker.WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	f := &check.ForeignCode{Functions: map[string]map[string]string{"numpy": {"affine": paths[1] + ":" + function}}}
-	config, err := worker.Command(paths[0], dir, worker.Config{
-		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: []string{}, SingleFramework: true, DTypes: worker.DTypes(),
+	f := &check.ForeignCode{Functions: map[string]map[string]string{"numpy": {"affine": target}}}
+	config, err := worker.Command(python, dir, worker.Config{
+		Caller: "numpy_caller", Adaptor: "numpy", Collection: "toy", Paths: folders, SingleFramework: true, DTypes: worker.DTypes(),
 		Device: "cpu", Callables: f.Functions["numpy"],
 	})
 	if err != nil {
@@ -82,5 +90,54 @@ func TestEnduranceOfFunctions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An author's modules may have the names of ours: they find themselves, at once and later, and ours work beside them.
+func TestNamesOfAuthors(t *testing.T) {
+	dir, files := t.TempDir(), t.TempDir()
+	if err := worker.WriteFiles(files); err != nil {
+		t.Fatal(err)
+	}
+	ours, err := filepath.Glob(filepath.Join(files, worker.Package, "*.py"))
+	if err != nil || len(ours) < 50 {
+		t.Fatalf("%d files: %v", len(ours), err)
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "endure.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	author, names := string(text)+"\nimport importlib\n", ""
+	for i, file := range ours {
+		name := strings.TrimSuffix(filepath.Base(file), ".py")
+		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte("MINE = True\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if names += "'" + name + "', "; i%2 == 0 { // the call imports the others
+			author += "import " + name + "\nassert " + name + ".MINE, " + name + "\n"
+		}
+	}
+	author += "def named(*args, **attrs):\n    for name in [" + names + "]:\n" +
+		"        assert importlib.import_module(name).MINE, name\n    return right(*args, **attrs)\n"
+	if err := os.WriteFile(filepath.Join(dir, "author.py"), []byte(author), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"author", filepath.Join(dir, "author.py")} {
+		r, f := handMadeOf(t, target+":named", dir)
+		for _, id := range []string{"fork", "spawn"} {
+			s := &Runner{profile: check.ProfileExtended, Env: &check.Environment{
+				Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{r}, Foreign: f,
+			}}
+			check := checkNamed(t, id)
+			results := s.run(t.Context(), fake.ToyOp(t, "affine"), r, &check)
+			for _, result := range results {
+				if result.Status != "pass" {
+					t.Errorf("%s: %s: %s: %s", target, id, result.Status, result.Reason)
+				}
+			}
+			if len(results) == 0 {
+				t.Errorf("%s: %s: nothing was checked", target, id)
+			}
+		}
 	}
 }

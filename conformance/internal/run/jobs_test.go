@@ -62,9 +62,9 @@ func TestCaseFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string]bool{
-		"affine-numpy-base-2-3.py": false, "affine-op-call-base.bin": false, "affine-numpy-m-f-base.json": false, "worker/replay.py": false,
-		"worker-123/replay.py": false, "mine.py": true, "affine.py": true, "affine-numpy-base.txt": true, "worker-notes/mine.py": true,
-		"other/replay.py": true,
+		"affine-numpy-base-2-3.py": false, "affine-op-call-base.bin": false, "affine-numpy-m-f-base.json": false, "worker/opcast_worker/replay.py": false,
+		"worker-123/opcast_worker/replay.py": false, "mine.py": true, "affine.py": true, "affine-numpy-base.txt": true, "worker-notes/mine.py": true,
+		"other/opcast_worker/replay.py": true,
 	}
 	for name := range files {
 		path := filepath.Join(dir, "cases", filepath.FromSlash(name))

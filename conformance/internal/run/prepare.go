@@ -12,6 +12,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/worker"
 	"github.com/opcast/opcast/internal/language/framework"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/system/safefile"
@@ -63,7 +64,7 @@ func isReproducer(name string, ops []*opdef.Op) bool {
 
 // holdsWorker reports whether a folder is one that the suite puts beside scripts.
 func holdsWorker(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "replay.py"))
+	_, err := os.Stat(filepath.Join(dir, worker.Package, "replay.py"))
 	return err == nil && strings.HasPrefix(filepath.Base(dir), check.WorkerFolder)
 }
 

@@ -14,7 +14,7 @@ import (
 const distances = `
 import ml_dtypes
 import numpy as np
-from distance import distance
+from opcast_worker.distance import distance
 
 exact, ulp = {"ulps": 0, "abs": 0, "rel": 0}, {"ulps": 1, "abs": 0, "rel": 0}
 ones = np.ones((3, 4), ml_dtypes.bfloat16)

@@ -14,7 +14,7 @@ import (
 // gpuClock holds what is timed on a GPU against a clock that only calls move: a replay takes as long as its calls, the first call of
 // a set less than the first time that the set is used, and one that cannot be captured is timed call by call.
 const gpuClock = `
-import gpu_clock
+from opcast_worker import gpu_clock
 
 
 class Clock:

@@ -5,17 +5,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/framework"
 )
 
-//go:embed *.py
+//go:embed opcast_worker/*.py
 var shared embed.FS
 
 // folders hold the Python files of workers: those that all share, then those of each framework.
 func folders() []fs.FS {
-	list := []fs.FS{shared}
+	own, err := fs.Sub(shared, Package)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	list := []fs.FS{own}
 	for _, f := range framework.All() {
 		if own, ok := f.Worker(); ok {
 			list = append(list, own)
@@ -24,11 +29,13 @@ func folders() []fs.FS {
 	return list
 }
 
-// WriteFiles puts the Python files into one folder, where they import each other by their names. No two may have the
-// same name.
+// Package is the Python package of the worker's files, the only name that they take from the modules of authors.
+const Package = "opcast_worker"
+
+// WriteFiles puts the Python files into a folder, as one package. No two may have the same name.
 func WriteFiles(dir string) error {
 	for _, files := range folders() {
-		if err := os.CopyFS(dir, files); err != nil {
+		if err := os.CopyFS(filepath.Join(dir, Package), files); err != nil {
 			return fmt.Errorf("worker files: %w", err)
 		}
 	}

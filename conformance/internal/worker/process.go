@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
@@ -75,8 +74,8 @@ func Command(python, dir string, config Config) (rpc.Config, error) {
 		return rpc.Config{}, fmt.Errorf("worker config: %w", err)
 	}
 	return rpc.Config{
-		// -B keeps caches out of the user's tree. The module path begins with dir, since the program is a file there.
-		Command: []string{python, "-B", filepath.Join(dir, "main.py"), string(text)}, Dir: dir,
+		// -B keeps caches out of the user's tree. The module path begins with dir, where the process starts.
+		Command: []string{python, "-B", "-m", Package + ".main", string(text)}, Dir: dir,
 		StartDeadline: StartDeadline, CallDeadline: CallDeadline, Memory: rpc.Allowance(),
 	}, nil
 }

@@ -177,7 +177,7 @@ func (f *Framework) Owns(distribution string) bool {
 
 // Worker holds the Python files with which the conformance suite calls the framework. False means that there are none.
 func (f *Framework) Worker() (fs.FS, bool) {
-	sub, err := fs.Sub(adaptors.FS, path.Join(f.Name, "worker"))
+	sub, err := fs.Sub(adaptors.FS, path.Join(f.Name, "opcast_worker"))
 	if err != nil {
 		return nil, false
 	}

@@ -1,0 +1,103 @@
+"""Probes that watch a call from outside, the same for every framework: pointers, distant rows, warnings."""
+
+from __future__ import annotations
+
+import math
+import mmap
+import sys
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from opcast_worker import bound, lists
+from opcast_worker.bound import Bound, Probes, Report, Request, Unsupported
+from opcast_worker.gpu_memory import kind_of
+from opcast_worker.lists import leaves
+
+
+class KernelView(Probes):
+    """Probes of what a call does beside computing.
+
+    Their options say how many arrays come before the inputs (``first``), and how many there are.
+    """
+
+    def probe_pointers(self, call: Bound) -> Any:
+        """Note where the kernel's arrays lie, and where the caller's do.
+
+        A kernel that computes nothing stands in for those of the library: it comes before them.
+        """
+        seen: list[int] = []
+
+        def kernel(*arrays: Any, **_: Any) -> None:
+            seen[:] = [0 if a is None else a.data_ptr() for a in leaves(arrays)]
+
+        try:
+            register = self.caller.backend.register_kernel
+        except AttributeError:
+            raise Unsupported("the backend cannot show what its kernels get") from None
+        first, count = call.options["first"], call.options["inputs"]
+        outs: Any = call.kwargs.get("out")
+        if outs is None:
+            outs = call.args[:first]
+        outs = [*outs] if isinstance(outs, (tuple, list)) else [outs]  # pyright: ignore[reportUnknownArgumentType]
+        kind = kind_of(self.caller.config["device"])
+        with register(call.op, kernel, name="watching", device=kind, framework="dlpack"):
+            result = self.caller.invoke(call, "eager")
+        # A missing array at the end may be left out.
+        inputs = (call.args[first : first + count] + [None] * count)[:count]
+        given = {"outputs": self.places(outs), "inputs": self.places(inputs)}
+        return Report(result, {"seen": seen, **given})
+
+    def places(self, arrays: list[Any]) -> list[int]:
+        """Return the first address of each array, zero for what is absent."""
+        return [self.caller.span(a)[0] if isinstance(a, self.caller.kind) else 0 for a in arrays]
+
+    def probe_far(self, call: Bound) -> Any:
+        """Move the rows of one input further apart than 32-bit numbers of elements reach.
+
+        Most of the memory between them is never touched, so the machine need not have it.
+        """
+        at, axis = call.options["first"] + call.options["input"], call.options["axis"]
+        described, data = self.caller.read(call.args[at])
+        shape: list[int] = described["shape"]
+        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        strides[axis] = call.options["stride"]
+        code, bits = next(
+            (d["code"], d["bits"])
+            for d in self.caller.config["dtypes"]
+            if d["name"] == described["dtype"]
+        )
+        size = bits // 8
+        memory = reserved(size * (1 + sum((n - 1) * s for n, s in zip(shape, strides))))
+        element = np.dtype(f"V{size}")
+        rows = np.ndarray(shape, element, memory, 0, [s * size for s in strides])
+        rows[...] = np.frombuffer(data, element).reshape(shape)
+        spec: Request = {"dtype": described["dtype"], "dlpack": [code, bits], "shape": shape}
+        spec |= {"strides": strides, "offset": 0, "index": at, "twin": at}
+        made = self.caller.make(spec, memory)
+        args = [*call.args[:at], made, *call.args[at + 1 :]]
+        return self.caller.invoke(replace(call, args=args), "eager")
+
+    def probe_warnings(self, call: Bound) -> Any:
+        """Note which warnings a call gives, and whether they point at its caller."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = self.caller.invoke(call, "eager")
+        places = {bound.__file__, lists.__file__}  # those of ops, and of ops that take lists
+        noted = [[w.category.__name__, str(w.message), w.filename in places] for w in caught]
+        return Report(result, {"warnings": noted})
+
+
+def reserved(size: int) -> Any:
+    """Return writable memory that the machine provides page by page when it is touched."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    if sys.platform != "linux":
+        raise Unsupported("only Linux reserves memory without providing it")
+    try:
+        return mmap.mmap(-1, size, flags=flags)
+    except OSError as error:
+        raise Unsupported(f"{size} bytes of address space: {error}") from None
+
+
+create = KernelView
