@@ -148,7 +148,7 @@ func Run(ctx context.Context, o Options) (report.Summary, error) {
 		out.begin()
 		tree(ctx, p.Cells, r.Env.Device, func(c *Cell, one *check.Check) []report.Result {
 			out.began(c, one)
-			results := r.run(ctx, c.Op, pool.caller(c.Caller), one)
+			results := unlessInterrupted(ctx, func() []report.Result { return r.run(ctx, c.Op, pool.caller(c.Caller), one) })
 			if ctx.Err() == nil {
 				out.record(results)
 				out.printer.Finished(results)
@@ -178,6 +178,7 @@ func withPool(f *check.ForeignCode, out *publisher, body func(*Pool) (report.Sum
 	summary, err := body(pool)
 	if out.interrupted != nil {
 		pool.Kill()
+		pool.abandon()
 	}
 	return summary, errors.Join(err, pool.Close(), out.ending())
 }

@@ -43,6 +43,8 @@ type Pool struct {
 	folder    *tempdir.Folder
 	// beside is what runs while checks run: Close waits for it.
 	beside sync.WaitGroup
+	// abandoned says that nobody waits, since the run was interrupted.
+	abandoned bool
 }
 
 // NewPool is a pool without processes.
@@ -132,7 +134,9 @@ func (p *Pool) caller(name string) calls.Caller {
 
 // Close ends all processes and deletes their folder.
 func (p *Pool) Close() error {
-	p.beside.Wait()
+	if !p.abandoned {
+		p.beside.Wait()
+	}
 	var errs []error
 	for _, w := range p.workers {
 		errs = append(errs, w.Close())
@@ -143,6 +147,9 @@ func (p *Pool) Close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// abandon has Close wait for nothing that only computes.
+func (p *Pool) abandon() { p.abandoned = true }
 
 // Kill ends all processes at once, where nobody wants to wait until they have tidied up.
 func (p *Pool) Kill() {

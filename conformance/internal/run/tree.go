@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/ginkgo/v2/formatter"
@@ -39,6 +40,24 @@ func tree(ctx context.Context, cells []Cell, device string, run func(*Cell, *che
 				})
 			}
 		})
+	}
+}
+
+// unlessInterrupted returns the results of a check. With the context end its calls, and so the check; one that searches for
+// sizes, for example, does not look, and is left alone: nobody should wait for the summary.
+func unlessInterrupted(ctx context.Context, body func() []report.Result) []report.Result {
+	done := make(chan []report.Result, 1)
+	go func() { done <- body() }()
+	select {
+	case results := <-done:
+		return results
+	case <-ctx.Done():
+	}
+	select {
+	case results := <-done:
+		return results
+	case <-time.After(time.Second):
+		return nil
 	}
 }
 
