@@ -104,5 +104,5 @@ func Notes(p *opdef.Project) (list diag.List) {
 			list = append(list, opdef.WideNotes(p, fw.Title+" without "+fw.Narrow)...)
 		}
 	}
-	return append(append(list, opdef.LSENotes(p)...), opdef.TunedNotes(p)...)
+	return slices.Concat(list, opdef.LSENotes(p), opdef.RangeNotes(p), opdef.TunedNotes(p))
 }

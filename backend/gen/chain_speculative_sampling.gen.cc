@@ -61,6 +61,8 @@ void run_chain_speculative_sampling(const TVMFFIAny* argv, int32_t count, opcast
   call.Size(seed_, 0, 2, {});
   call.Dense(seed_); call.Data(seed_);
   call.Require(V_ > 0, "V > 0", {{"V", V_, nullptr}});
+  call.Require(opcast::Sub(V_, 1) <= 2147483647, "V - 1 <= 2147483647", {{"V", V_, nullptr}});
+  call.Require(S_ <= 2147483647, "S <= 2147483647", {{"S", S_, nullptr}});
   call.OutputSize("output token_ids", "S + 1", opcast::Add(S_, 1));
   call.Make(token_ids_, opcast::DType::kI32, draft_probs_, nullptr, 0, {B_, opcast::Add(S_, 1)});
   call.DTypeIn(token_ids_, {opcast::DType::kI32});

@@ -90,6 +90,8 @@ void run_flash_mla_sparse_decode(const TVMFFIAny* argv, int32_t count, opcast::R
     call.Dense(topk_length_); call.Data(topk_length_);
   }
   const int64_t splits_ = std::max<int64_t>(1, std::min<int64_t>(opcast::FloorDiv(K_, 256), 8));
+  call.Require(opcast::Sub(opcast::Mul(NB_, PS_), 1) <= 2147483647, "NB*PS - 1 <= 2147483647", {{"NB", NB_, nullptr}, {"PS", PS_, nullptr}});
+  call.Require(K_ <= 2147483647, "K <= 2147483647", {{"K", K_, nullptr}});
   call.Make(o_, opcast::DType::kBf16, q_, nullptr, 0, {B_, S_, H_, 512});
   call.DTypeIn(o_, {opcast::DType::kBf16});
   call.SameDevice(o_, q_);

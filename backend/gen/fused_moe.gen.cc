@@ -87,6 +87,8 @@ void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   call.Size(topk_ids_, 0, N_, {{"N", N_, "x"}});
   call.Size(topk_ids_, 1, k_, {{"k", k_, "topk_weights"}});
   call.Dense(topk_ids_); call.Data(topk_ids_);
+  call.Require(opcast::Mul(N_, k_) <= 2147483647, "N*k <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
+  call.Require(opcast::Sub(opcast::Mul(N_, k_), 1) <= 2147483647, "N*k - 1 <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
   call.OutputSize("scratch offsets", "E + 1", opcast::Add(E_, 1));
   call.OutputSize("scratch permuted", "N*k", opcast::Mul(N_, k_));
   call.OutputSize("scratch hidden", "N*k", opcast::Mul(N_, k_));

@@ -74,6 +74,7 @@ void run_grouped_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* req
   call.Require(opcast::Mod(E_, num_groups_) == 0, "E % num_groups == 0", {{"E", E_, nullptr}, {"num_groups", num_groups_, nullptr}});
   call.Require(topk_groups_ <= num_groups_, "topk_groups <= num_groups", {{"num_groups", num_groups_, nullptr}, {"topk_groups", topk_groups_, nullptr}});
   call.Require(k_ <= opcast::Mul(topk_groups_, opcast::FloorDiv(E_, num_groups_)), "k <= topk_groups*(E // num_groups)", {{"E", E_, nullptr}, {"k", k_, nullptr}, {"num_groups", num_groups_, nullptr}, {"topk_groups", topk_groups_, nullptr}});
+  call.Require(opcast::Sub(E_, 1) <= 2147483647, "E - 1 <= 2147483647", {{"E", E_, nullptr}});
   call.Make(weights_, opcast::DType::kF32, scores_, nullptr, 0, {N_, k_});
   call.DTypeIn(weights_, {opcast::DType::kF32});
   call.SameDevice(weights_, scores_);

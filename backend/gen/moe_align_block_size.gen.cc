@@ -51,6 +51,9 @@ void run_moe_align_block_size(const TVMFFIAny* argv, int32_t count, opcast::Requ
   const int64_t k_ = topk_ids_.size(1);
   call.Dense(topk_ids_); call.Data(topk_ids_);
   const int64_t S_ = opcast::Add(opcast::Mul(N_, k_), opcast::Mul(num_experts_, opcast::Sub(block_size_, 1)));
+  call.Require(opcast::Mul(N_, k_) <= 2147483647, "N*k <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
+  call.Require(opcast::Sub(num_experts_, 1) <= 2147483647, "num_experts - 1 <= 2147483647", {{"num_experts", num_experts_, nullptr}});
+  call.Require(S_ <= 2147483647, "S <= 2147483647", {{"S", S_, nullptr}});
   call.OutputSize("output sorted_ids", "S", S_);
   call.OutputSize("output expert_ids", "ceildiv(S, block_size)", opcast::CeilDiv(S_, block_size_));
   call.Make(sorted_ids_, opcast::DType::kI32, topk_ids_, nullptr, 0, {S_});

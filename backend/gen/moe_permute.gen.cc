@@ -56,6 +56,8 @@ void run_moe_permute(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   call.Size(topk_ids_, 0, N_, {{"N", N_, "x"}});
   const int64_t k_ = topk_ids_.size(1);
   call.Dense(topk_ids_); call.Data(topk_ids_);
+  call.Require(opcast::Sub(opcast::Mul(N_, k_), 1) <= 2147483647, "N*k - 1 <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
+  call.Require(opcast::Mul(N_, k_) <= 2147483647, "N*k <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
   call.OutputSize("output permuted", "N*k", opcast::Mul(N_, k_));
   call.OutputSize("output expert_offsets", "num_experts + 1", opcast::Add(num_experts_, 1));
   call.Make(permuted_, T_, x_, nullptr, 0, {opcast::Mul(N_, k_), D_});

@@ -74,6 +74,7 @@ void run_top_k_top_p_min_p_sampling_from_probs(const TVMFFIAny* argv, int32_t co
     call.Dense(min_p_); call.Data(min_p_);
   }
   call.Require(V_ > 0, "V > 0", {{"V", V_, nullptr}});
+  call.Require(opcast::Sub(V_, 1) <= 2147483647, "V - 1 <= 2147483647", {{"V", V_, nullptr}});
   call.Make(ids_, opcast::DType::kI32, probs_, nullptr, 0, {B_});
   call.DTypeIn(ids_, {opcast::DType::kI32});
   call.SameDevice(ids_, probs_);

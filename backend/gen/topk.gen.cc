@@ -48,6 +48,7 @@ void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   const int64_t N_ = x_.size(-1);
   call.Dense(x_); call.Data(x_);
   call.Require(k_ <= N_, "k <= N", {{"N", N_, nullptr}, {"k", k_, nullptr}});
+  call.Require(opcast::Sub(N_, 1) <= 2147483647, "N - 1 <= 2147483647", {{"N", N_, nullptr}});
   call.Make(values_, T_, x_, &x_, 1, {k_});
   call.DTypeAs(values_, T_, "x");
   call.SameDevice(values_, x_);

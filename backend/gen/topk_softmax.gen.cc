@@ -44,6 +44,7 @@ void run_topk_softmax(const TVMFFIAny* argv, int32_t count, opcast::Request* req
   const int64_t E_ = gating_.size(1);
   call.Dense(gating_); call.Data(gating_);
   call.Require(k_ <= E_, "k <= E", {{"E", E_, nullptr}, {"k", k_, nullptr}});
+  call.Require(opcast::Sub(E_, 1) <= 2147483647, "E - 1 <= 2147483647", {{"E", E_, nullptr}});
   call.Make(weights_, opcast::DType::kF32, gating_, nullptr, 0, {N_, k_});
   call.DTypeIn(weights_, {opcast::DType::kF32});
   call.SameDevice(weights_, gating_);

@@ -18,7 +18,7 @@ import (
 func Sizes(c *cases.Case, program *rule.Program) []Change {
 	var out []Change
 	for _, r := range program.Rules {
-		if r.Kind != rule.Require && r.Kind != rule.OutSize || r.NonNegative {
+		if r.Kind != rule.Require && r.Kind != rule.OutSize || r.Huge {
 			continue
 		}
 		bad := findBroken(c, r, func(try *cases.Case) bool {

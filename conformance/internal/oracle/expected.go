@@ -5,8 +5,10 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
 )
 
 // Expected is the reference's answer for one slot; Absent where it is None.
@@ -45,6 +47,29 @@ func (e Expected) number(i int) number {
 		return number{e.Values[i], e.Integers[i]}
 	}
 	return number{value: e.Values[i]}
+}
+
+// beyond says which element of an answer is not in the range of the positions that the op writes; rows that mean nothing may hold
+// anything.
+func beyond(c *cases.Case, arg *opdef.Arg, e Expected) string {
+	limits, err := cases.LimitsOf(arg, c)
+	if err != nil || arg.Valid != "" || limits.Min == nil && limits.Max == nil || !opdef.HoldsPositions(c.DType(arg.Type).Short) {
+		return ""
+	}
+	for i := range e.Values {
+		whole := e.number(i).integer()
+		if whole == nil {
+			continue
+		}
+		v := new(big.Rat).SetInt(whole)
+		if limits.Min != nil && v.Cmp(limits.Min) < 0 {
+			return fmt.Sprintf("expected at least %s, it returns %s", arg.Min.BoundText(limits.Min), whole)
+		}
+		if limits.Max != nil && v.Cmp(limits.Max) > 0 {
+			return fmt.Sprintf("expected at most %s, it returns %s", arg.Max.BoundText(limits.Max), whole)
+		}
+	}
+	return ""
 }
 
 // zero sets the elements from one on to zero.

@@ -168,7 +168,7 @@ func broadcast(c *cases.Case, got []Expected) error {
 	return nil
 }
 
-// Fits refuses answers with other shapes than those of what the op writes. The author is told once, by the reference's name,
+// Fits refuses answers with other shapes than those of what the op writes, or beyond its range. The author is told once, by the reference's name,
 // and not by each result that is compared with it.
 func Fits(c *cases.Case, got []Expected) error {
 	for i, s := range cases.Slots(c.Op) {
@@ -181,6 +181,9 @@ func Fits(c *cases.Case, got []Expected) error {
 		}
 		if !slices.Equal(got[i].Shape, shape) {
 			return &ReferenceError{c.Op.Name, fmt.Errorf("%s: expected shape %s, it returns shape %s", s.Name, rule.List(shape), rule.List(got[i].Shape))}
+		}
+		if text := beyond(c, s.Arg, got[i]); text != "" {
+			return &ReferenceError{c.Op.Name, fmt.Errorf("%s: %s", s.Name, text)}
 		}
 	}
 	return nil

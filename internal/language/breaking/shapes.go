@@ -91,10 +91,10 @@ var commutative = []expr.Op{expr.OpAdd, expr.OpMul, expr.OpMin, expr.OpMax, expr
 // requirements compares conditions, each part of a conjunction by itself.
 func (c *comparison) requirements(old, op *opdef.Op) {
 	kept, read := map[string]bool{}, map[string]bool{}
-	for _, was := range conjuncts(old.Requires) {
+	for _, was := range conjuncts(slices.Concat(old.Requires, old.Fits())) {
 		kept[c.before.text(was)], read[was.Text] = true, true
 	}
-	for _, is := range conjuncts(op.Requires) {
+	for _, is := range conjuncts(slices.Concat(op.Requires, op.Fits())) {
 		switch {
 		case kept[c.after.text(is)]:
 		case read[is.Text]:

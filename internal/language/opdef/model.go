@@ -151,7 +151,8 @@ type Arg struct {
 	Zeroed bool
 	// Stride is "" (dense), "last" or "any".
 	Stride string
-	// Min, Max and Sorted describe the contents of an input; nil where the definition is silent.
+	// Min and Max are the range of the contents, nil where the definition is silent; what the op writes keeps to it. Sorted
+	// describes an input.
 	Min, Max *expr.Expr
 	Sorted   bool
 	// Unchecked says that only debugging looks at them.

@@ -1,12 +1,15 @@
 package opdef
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef/code"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
 )
 
@@ -35,6 +38,114 @@ func WideNotes(p *Project, who string) (list diag.List) {
 		}
 	}
 	return list
+}
+
+// HoldsPositions says whether a dtype is of integers that positions and counts are stored in, and that large arrays have too many
+// of. Integers of 8 bits are codes, bits and bytes.
+func HoldsPositions(short string) bool {
+	d, known := dtype.Lookup(short)
+	return known && d.Code <= 1 && 8 < d.Bits && d.Bits < 64
+}
+
+// written are the arrays that the op writes, by the key of each.
+func (o *Op) written() map[string]*Arg {
+	all := map[string]*Arg{}
+	for i := range o.Inputs {
+		if o.Inputs[i].Mutated {
+			all[tomldoc.Element("inputs", i)] = &o.Inputs[i]
+		}
+	}
+	for i := range o.Outputs {
+		all[tomldoc.Element("outputs", i)] = &o.Outputs[i]
+	}
+	for i := range o.Scratch {
+		all[tomldoc.Element("scratch", i)] = &o.Scratch[i]
+	}
+	return all
+}
+
+// Fits are the conditions under which the integers that the op writes hold what it puts there: "N - 1 <= 2147483647" for the
+// columns of rows of N. Like those in Requires, they concern the whole call.
+func (o *Op) Fits() (conditions []*expr.Expr) {
+	whole := o.Whole()
+	written := whole.written()
+	for _, key := range slices.Sorted(maps.Keys(written)) {
+		a := written[key]
+		for _, short := range slices.DeleteFunc(slices.Clone(whole.Allowed(*a)), func(short string) bool { return !HoldsPositions(short) }) {
+			for _, text := range fitting(a.Min, whole.most(a), dtype.Must(short)) {
+				quoted := text // since nothing tells the parser which names are dtypes
+				if a.Type.Var != "" && len(whole.Allowed(*a)) > 1 {
+					quoted = a.Type.Var + " != '" + short + "' or " + text
+					text = a.Type.Var + " != " + short + " or " + text
+				}
+				same := func(e *expr.Expr) bool { return e.Text == text }
+				if e, err := expr.Parse(quoted); err == nil && !slices.ContainsFunc(conditions, same) {
+					e.Text = text
+					conditions = append(conditions, e)
+				}
+			}
+		}
+	}
+	return conditions
+}
+
+// most is the largest number that an argument holds; nil if nobody says. What counts valid rows counts at most all of them.
+func (o *Op) most(a *Arg) *expr.Expr {
+	for _, out := range o.Outputs {
+		if a.Max == nil && out.Valid == a.Name && len(out.Type.Dims) > 0 {
+			return out.Type.Dims[0].Expr
+		}
+	}
+	return a.Max
+}
+
+// fitting are the conditions under which a dtype holds numbers of a range, as far as sizes decide.
+func fitting(low, high *expr.Expr, d dtype.DType) (texts []string) {
+	most, least := int64(1)<<d.Bits-1, int64(0)
+	if d.Code == 0 {
+		most, least = most>>1, -1-most>>1
+	}
+	for _, end := range []struct {
+		of    *expr.Expr
+		is    string
+		bound int64
+	}{{low, ">=", least}, {high, "<=", most}} {
+		switch {
+		case end.of == nil || len(end.of.Symbols()) == 0:
+		case end.of.Op == expr.OpIf:
+			texts = append(texts, fmt.Sprintf("(%s) %s %d", end.of.Text, end.is, end.bound))
+		default:
+			texts = append(texts, fmt.Sprintf("%s %s %d", end.of.Text, end.is, end.bound))
+		}
+	}
+	return texts
+}
+
+// RangeNotes notes the integers that an op writes, of which the definition does not say how large they become: if they are
+// positions or counts, they stop to fit where arrays are large enough.
+func RangeNotes(p *Project) (list diag.List) {
+	for _, op := range p.Ops {
+		if !op.grows() {
+			continue
+		}
+		written := op.written()
+		for _, key := range slices.Sorted(maps.Keys(written)) {
+			a := written[key]
+			if i := slices.IndexFunc(op.Allowed(*a), HoldsPositions); i >= 0 && op.most(a) == nil {
+				short := op.Allowed(*a)[i]
+				list.AddNote(op.Pos[tomldoc.Join(key, "type")], code.NoRange, `add min and max, as in max = "N - 1": calls in which they do not fit are refused`,
+					"%s: %s: nobody says whether %s can hold what the op writes", op.Name, a.Name, short)
+			}
+		}
+	}
+	return list
+}
+
+// grows says whether the arrays of an op can have any size.
+func (o *Op) grows() bool {
+	return slices.ContainsFunc(o.Inputs, func(in Arg) bool {
+		return in.List || slices.ContainsFunc(in.Type.Dims, func(d Dim) bool { return d.Expr == nil || len(d.Expr.Symbols()) > 0 })
+	})
 }
 
 // TunedNotes notes the measured parameters that are about no call of the project any more: nothing uses them.

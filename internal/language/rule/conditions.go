@@ -13,10 +13,19 @@ func (p *Program) carried() {
 	for _, v := range p.Op.DTypes {
 		mentions := func(e *expr.Expr) bool { return slices.Contains(e.Symbols(), v.Name) }
 		shares := func(a opdef.Arg) bool { return a.Type.Var == v.Name }
-		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(p.Op.Requires, mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
+		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(slices.Concat(p.Op.Requires, p.Op.Fits()), mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
 			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: p.choices(v.Name)})
 		}
 	}
+}
+
+// require emits a condition on the whole call.
+func (p *Program) require(e *expr.Expr, huge bool) {
+	why := p.Why(e)
+	for i := range why {
+		why[i].Of = ""
+	}
+	p.add(Rule{Kind: Require, Expr: e, Form: e.Text, Why: why, Hint: p.castHint(e), Huge: huge})
 }
 
 // castHint says what to do about dtypes that a condition refuses: "cast x", or "" for a condition on sizes and attributes.

@@ -36,7 +36,7 @@ func (p *Program) sizes(what string, args []opdef.Arg) {
 			}
 			p.add(Rule{
 				Kind: OutSize, Arg: a.Name, What: what + a.Name, If: a.PresentIf, Tensor: a, Expr: d.Expr, Form: d.Expr.Text, Dim: j,
-				NonNegative: p.nonNegative(d.Expr),
+				Huge: p.nonNegative(d.Expr),
 			})
 		}
 	}

@@ -92,8 +92,8 @@ type Rule struct {
 	// Form is the dim or condition as the author wrote it, What the array that an OutSize rule is about: "output y".
 	Form string
 	What string
-	// NonNegative: only huge inputs, or empty ones in a divisor, break the OutSize rule.
-	NonNegative bool
+	// Huge: only huge inputs, or empty ones in a divisor, break the Require or OutSize rule.
+	Huge bool
 	// Why explains the names of Expr, and Hint says what to do where dtypes break a condition.
 	Why    []Origin
 	Hint   string
@@ -141,11 +141,10 @@ func Compile(op *opdef.Op) *Program {
 		p.add(Rule{Kind: Let, Symbol: l.Name, Expr: l.Expr})
 	}
 	for _, e := range op.Requires {
-		why := p.Why(e)
-		for i := range why {
-			why[i].Of = "" // the condition is about the whole call
-		}
-		p.add(Rule{Kind: Require, Expr: e, Form: e.Text, Why: why, Hint: p.castHint(e)})
+		p.require(e, false)
+	}
+	for _, e := range op.Fits() {
+		p.require(e, true)
 	}
 	p.outputs()
 	return p

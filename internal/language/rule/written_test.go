@@ -151,3 +151,102 @@ reference = "return grad_y"
 		}
 	}
 }
+
+// What the op writes as 32 bits must fit: the sizes alone say whether it does, before any memory is touched.
+func TestPositionsThatDoNotFit(t *testing.T) {
+	op := loadOp(t, `doc = "Find the largest numbers, and those above a bound."
+kind = 0
+dtypes = { I = ["i32", "i64"] }
+inputs = [{ name = "x", type = "f32[*, N]", doc = "Rows." }]
+attrs = [
+  { name = "deep", type = "bool", default = false, doc = "Whether scratch counts twice." },
+  { name = "index_dtype", type = "dtype", binds = "I", default = "i64", doc = "Of the columns." },
+]
+outputs = [
+  { name = "index", type = "I[*]", min = 0, max = "N - 1", doc = "Columns." },
+  { name = "rows", type = "f32[N]", valid = "count", doc = "Numbers above the bound." },
+  { name = "count", type = "i32[1]", doc = "How many." },
+]
+scratch = [
+  { name = "counts", type = "u16[8]", max = "2*N if deep else 7", doc = "Parts." },
+  { name = "below", type = "i16[8]", min = "-N", max = 0, doc = "Parts." },
+]
+reference = "return x"
+`)
+	call := func(n int64, index string, deep bool) rule.Call {
+		return rule.Call{
+			Framework: "numpy.ndarray", Inputs: map[string]rule.Value{"x": array("float32", 2, n)},
+			Attrs: map[string]any{"index_dtype": index, "deep": deep},
+		}
+	}
+	for _, tc := range []struct {
+		call rule.Call
+		want string
+	}{
+		{call(1<<15, "int32", false), ""},
+		{call(1<<31, "int64", false), "ValueError: window: expected N <= 2147483647, got N = 2147483648"},
+		{call(1<<31+1, "int32", false), "ValueError: window: expected I != i32 or N - 1 <= 2147483647, got I = int32, N = 2147483649: give another index_dtype"},
+		{call(1<<15, "int64", true), "ValueError: window: expected (2*N if deep else 7) <= 65535, got N = 32768, deep = True"},
+		{call(1<<15+1, "int64", false), "ValueError: window: expected -N >= -32768, got N = 32769"},
+	} {
+		got := ""
+		if f := rule.Check(op, tc.call); f != nil {
+			got = f.Class + ": " + f.Text
+		}
+		if got != tc.want {
+			t.Errorf("got %q, want %q", got, tc.want)
+		}
+	}
+}
+
+// TestScratchGoldenText has the texts of backend/tests/registry_test.cc, which the library prints.
+func TestScratchGoldenText(t *testing.T) {
+	op := loadOp(t, `doc = "Sum."
+kind = 0
+dtypes = { T = ["f32", "f16"] }
+inputs = [{ name = "x", type = "T[*, N]", doc = "In." }]
+outputs = [{ name = "y", type = "T[*]", doc = "Out." }]
+scratch = [{ name = "part", type = "T[*, N - 2]" }, { name = "flag", type = "i64[]" }]
+reference = "return x"
+`)
+	over := array("float32", 2, 4)
+	over.Buffer, over.Offset = "b", 12
+	strided := array("float32", 2, 4)
+	strided.Strides = []int64{8, 1}
+	elsewhere := array("int64")
+	elsewhere.Device = "cuda:0"
+	for _, tc := range []struct {
+		name, scratch string
+		value         rule.Value
+		want          string
+	}{
+		{"right", "part", array("float32", 2, 4), ""},
+		{"left out", "part", rule.Value{}, ""},
+		{"dtype of a variable", "part", array("float16", 2, 4), "TypeError: window: part: expected dtype float32 (as x), got float16"},
+		{"dtype", "flag", array("int32"), "TypeError: window: flag: expected dtype int64, got int32"},
+		{"shape", "part", array("float32", 8), "ValueError: window: part: expected shape [2, 4], got shape [8]"},
+		{"strides", "part", strided, "ValueError: window: part: expected contiguous memory, got strides [8, 1]"},
+		{"device", "flag", elsewhere, "ValueError: window: flag: expected device cpu (as x), got cuda:0"},
+		{"over an output", "part", over, "ValueError: window: part: expected memory apart from y, got overlapping memory"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			x, y := array("float32", 2, 6), array("float32", 2)
+			y.Buffer, y.Offset = "b", 18
+			call := rule.Call{
+				Inputs: map[string]rule.Value{"x": x}, Out: map[string]rule.Value{"y": y},
+				Scratch: map[string]rule.Value{tc.scratch: tc.value},
+			}
+			got := ""
+			if f := rule.Check(op, call); f != nil {
+				got = f.Class + ": " + f.Text
+			}
+			if got != tc.want {
+				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+	f := rule.Check(op, rule.Call{Inputs: map[string]rule.Value{"x": array("float32", 1)}})
+	if f == nil || f.Text != "window: scratch part would have a negative dimension: N - 2 = -1" {
+		t.Errorf("got %v", f)
+	}
+}

@@ -115,8 +115,8 @@ func breakable(r rule.Rule) bool {
 		return false
 	case rule.Layout:
 		return r.Mutated // adaptors copy other inputs
-	case rule.OutSize:
-		return !r.NonNegative // else no array of a test is large enough
+	case rule.Require, rule.OutSize:
+		return !r.Huge // else no array of a test is large enough
 	case rule.SizeBind:
 		return r.Coef.Op != expr.OpConst || r.Coef.Value != 1 || r.Const.Op != expr.OpConst || r.Const.Value != 0
 	case rule.Rank:

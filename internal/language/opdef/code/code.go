@@ -68,6 +68,7 @@ const (
 	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
 	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
 	TunedNote   = "N003" // a note: measured parameters that no longer fit the definitions
+	NoRange     = "N004" // a note: integers that the op writes, of which nobody says how large they become
 
 	// Of the build.
 	NoKernel  = "B001" // a kernel without a definition in C++

@@ -84,19 +84,20 @@ func (c *checker) defaults() {
 			c.binds(a, path)
 		}
 	}
-	for i := range c.op.Inputs {
-		in, path := &c.op.Inputs[i], tomldoc.Element("inputs", i)
-		in.Unchecked = c.unchecked(path, &c.raw.Inputs[i])
-		in.Min = c.contents(tomldoc.Join(path, "min"), c.raw.Inputs[i].Min, in)
-		in.Max = c.contents(tomldoc.Join(path, "max"), c.raw.Inputs[i].Max, in)
-		if in.Min == nil || in.Max == nil {
-			continue
+	for i, in := range c.raw.Inputs {
+		u := use{float: true, list: in.List}
+		if in.Optional {
+			u.arg = in.Name
 		}
-		low, err := in.Min.EvalExact(expr.NoValues{})
-		high, err2 := in.Max.EvalExact(expr.NoValues{})
-		if err == nil && err2 == nil && low.Cmp(high) > 0 {
-			c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", in.Name, in.Min.Text, in.Max.Text)
-		}
+		path := tomldoc.Element("inputs", i)
+		c.op.Inputs[i].Unchecked = c.unchecked(path, &c.raw.Inputs[i])
+		c.contents(path, &c.op.Inputs[i], in.Min, in.Max, u)
+	}
+	for i, out := range c.raw.Outputs {
+		c.contents(tomldoc.Element("outputs", i), &c.op.Outputs[i], out.Min, out.Max, use{})
+	}
+	for i, s := range c.raw.Scratch {
+		c.contents(tomldoc.Element("scratch", i), &c.op.Scratch[i], s.Min, s.Max, use{})
 	}
 }
 
@@ -113,8 +114,27 @@ func (c *checker) unchecked(path string, in *raw.Input) bool {
 	return in.Contents == raw.Unchecked
 }
 
-// contents converts min or max of an input's elements: a number, or an expression of sizes.
-func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
+// contents checks the range of an argument's elements. What the op writes has one so that its integers are known to fit: other
+// numbers need none.
+func (c *checker) contents(path string, arg *opdef.Arg, low, high any, u use) {
+	written := !u.float
+	if given := low != nil || high != nil; given && written && !slices.ContainsFunc(c.op.Allowed(*arg), opdef.HoldsPositions) {
+		c.report(path, code.MinMax, "leave min and max out", "%s: only integers of 16 bits and more that the op writes have a range", arg.Name)
+		return
+	}
+	arg.Min, arg.Max = c.bounds(tomldoc.Join(path, "min"), low, arg, u), c.bounds(tomldoc.Join(path, "max"), high, arg, u)
+	if arg.Min == nil || arg.Max == nil {
+		return
+	}
+	least, err := arg.Min.EvalExact(expr.NoValues{})
+	most, err2 := arg.Max.EvalExact(expr.NoValues{})
+	if err == nil && err2 == nil && least.Cmp(most) > 0 {
+		c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", arg.Name, arg.Min.Text, arg.Max.Text)
+	}
+}
+
+// bounds converts min or max of an argument's elements: a number, or an expression of sizes.
+func (c *checker) bounds(path string, value any, in *opdef.Arg, u use) *expr.Expr {
 	text := ""
 	switch v := value.(type) {
 	case nil:
@@ -136,10 +156,7 @@ func (c *checker) contents(path string, value any, in *opdef.Arg) *expr.Expr {
 		c.syntax(path, code.Expr, err)
 		return nil
 	}
-	u := use{path: path, float: true, list: in.List}
-	if in.Optional {
-		u.arg = in.Name
-	}
+	u.path = path
 	if c.integer(e, u) && in.List {
 		c.sizesOfList(path, in.Name, in.Name, c.expand(e))
 	}

@@ -48,6 +48,7 @@ type Output struct {
 	Saved           bool
 	PresentIf       string `toml:"present_if"`
 	Valid, List     string
+	Min, Max        any
 	LSE             *LSE
 }
 
@@ -58,6 +59,7 @@ type LSE struct{ Base, Empty string }
 type Scratch struct {
 	Name, Type, Doc string
 	Zeroed          bool
+	Min, Max        any
 }
 
 // Attr is an element of attrs.
