@@ -70,4 +70,30 @@ struct bf16 {
 
 #endif
 
+// Builds that are not optimised, those with sanitizers and emulated devices check what others take
+// on trust. nvcc defines __OPTIMIZE__ for the CPU's part only.
+#if defined(OPCAST_EMULATOR) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    defined(__CUDACC_DEBUG__) || (!defined(__CUDACC__) && !defined(__OPTIMIZE__))
+#define OPCAST_CHECKED 1
+#else
+#define OPCAST_CHECKED 0
+#endif
+
+// A position or count as a smaller integer, which the definition promises that it fits (by min and
+// max of what the kernel writes). Where OPCAST_CHECKED is 1, one that does not ends the program.
+template <class To, class From>
+OPCAST_HOST_DEVICE constexpr To Narrow(From value) {
+#if OPCAST_CHECKED
+  if (static_cast<From>(static_cast<To>(value)) != value ||
+      (static_cast<To>(value) < To{}) != (value < From{})) {
+#if defined(__CUDA_ARCH__)
+    __trap();
+#else
+    __builtin_trap();
+#endif
+  }
+#endif
+  return static_cast<To>(value);
+}
+
 }  // namespace opcast

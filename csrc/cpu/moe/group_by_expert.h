@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/expert_ids.h"
+#include "opcast/types.h"
 
 namespace opcast_ops {
 
@@ -25,7 +26,7 @@ inline int64_t Group(const Items& items, int64_t block, int32_t* next, Begin beg
   int64_t place = 0;
   for (int64_t e = 0; e < items.experts; ++e) {
     const int64_t own = next[e];
-    next[e] = static_cast<int32_t>(place);
+    next[e] = opcast::Narrow<int32_t>(place);
     begin(e, place, own);
     place += Padded(own, block);
   }

@@ -56,7 +56,8 @@ inline void Route(const GroupedTopkTyped<T>& args, int64_t i, const ScoreSpace& 
     space.keys[e] = KeyOf(space.scores[e] + (args.bias == nullptr ? 0.0 : double{args.bias[e]}));
   std::fill_n(space.keys + n, kScoreRoom, kTaken);
   TakeGroups<kWidth>(args, space);
-  for (int64_t j = 0; j < k; ++j) ids[j] = static_cast<int32_t>(TakeFirst<kWidth>(n, space.keys));
+  for (int64_t j = 0; j < k; ++j)
+    ids[j] = opcast::Narrow<int32_t>(TakeFirst<kWidth>(n, space.keys));
   double factor = args.routed_scaling_factor;
   if (args.renormalize) factor /= Sum(k, [&](int64_t j) { return space.scores[ids[j]]; }) + 1e-20;
   for (int64_t j = 0; j < k; ++j)

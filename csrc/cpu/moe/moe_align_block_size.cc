@@ -9,21 +9,20 @@
 namespace opcast_ops {
 
 opcast::Status MoeAlignBlockSize(const MoeAlignBlockSizeArgs& args, const opcast::Launch&) {
-  if (args.S > INT32_MAX) return opcast::Status::Error("there are more places than int32 has");
   const Items items{args.topk_ids, args.N * args.k, args.num_experts};
-  const auto none = static_cast<int32_t>(items.count);
+  const auto none = opcast::Narrow<int32_t>(items.count);
   int32_t* block = args.expert_ids;
   const auto begin = [&](int64_t e, int64_t place, int64_t own) {
     const int64_t padded = Padded(own, args.block_size);
     std::fill_n(args.sorted_ids + place + own, padded - own, none);
-    block = std::fill_n(block, padded / args.block_size, static_cast<int32_t>(e));
+    block = std::fill_n(block, padded / args.block_size, opcast::Narrow<int32_t>(e));
   };
   const int64_t end = Group(items, args.block_size, args.counts, begin);
   std::fill(args.sorted_ids + end, args.sorted_ids + args.S, none);
   std::fill(block, args.expert_ids + Padded(args.S, args.block_size) / args.block_size, -1);
-  args.num_tokens_post_pad[0] = static_cast<int32_t>(end);
+  args.num_tokens_post_pad[0] = opcast::Narrow<int32_t>(end);
   Place(items, args.counts, [&](int64_t item, int64_t place) {
-    if (place >= 0) args.sorted_ids[place] = static_cast<int32_t>(item);
+    if (place >= 0) args.sorted_ids[place] = opcast::Narrow<int32_t>(item);
   });
   return opcast::Status::Ok();
 }

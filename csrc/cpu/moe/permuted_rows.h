@@ -15,11 +15,11 @@ struct PermutedPlaces {
 // `next` has room for a number of each expert.
 inline void FindPlaces(const Items& items, int32_t* next, const PermutedPlaces& places) {
   const int64_t end = Group(items, 1, next, [&](int64_t e, int64_t place, int64_t) {
-    places.offsets[e] = static_cast<int32_t>(place);
+    places.offsets[e] = opcast::Narrow<int32_t>(place);
   });
-  places.offsets[items.experts] = static_cast<int32_t>(end);
+  places.offsets[items.experts] = opcast::Narrow<int32_t>(end);
   Place(items, next,
-        [&](int64_t item, int64_t place) { places.map[item] = static_cast<int32_t>(place); });
+        [&](int64_t item, int64_t place) { places.map[item] = opcast::Narrow<int32_t>(place); });
 }
 
 // Copies the rows of n numbers of tokens with so many slots; other rows of `to` get zeros.

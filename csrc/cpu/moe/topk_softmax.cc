@@ -16,7 +16,8 @@ inline void Choose(const TopkSoftmaxTyped<T>& args, int64_t i, const ScoreSpace&
   Widen<kWidth>(args.gating + i * n, space.row, n);
   MapScores<kWidth>(n, [](float x) { return double{x}; }, space.row, space.scores);
   MakeKeys<kWidth>(n, space.scores, space.keys);
-  for (int64_t j = 0; j < k; ++j) ids[j] = static_cast<int32_t>(TakeFirst<kWidth>(n, space.keys));
+  for (int64_t j = 0; j < k; ++j)
+    ids[j] = opcast::Narrow<int32_t>(TakeFirst<kWidth>(n, space.keys));
   double sum = MakeWeights<kWidth>(n, space.row, space.row[ids[0]], space.scores);
   if (args.renormalize && sum == sum) sum = Sum(k, [&](int64_t j) { return space.scores[ids[j]]; });
   for (int64_t j = 0; j < k; ++j)

@@ -36,8 +36,8 @@ int32_t OfRow(const Typed& a, const RandomStream& stream, int64_t row) {
   };
   int64_t id = s < a.S ? Draw(n, more, uniform) : -1;
   if (id < 0) id = Draw(n, whole, uniform);
-  ids[s] = static_cast<int32_t>(id);
-  return static_cast<int32_t>(s);
+  ids[s] = opcast::Narrow<int32_t>(id);
+  return opcast::Narrow<int32_t>(s);
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ opcast::Status TopKTopPMinPSamplingFromProbs(const TopKTopPMinPSamplingFromProbs
     const auto rows = [&](int64_t begin, int64_t end, auto width) {
       Left left;
       for (int64_t row = begin; row < end; ++row)
-        a.ids[row] = static_cast<int32_t>(DrawFromRow<width>(a, row, stream.UniformAt(row), &left));
+        a.ids[row] =
+            opcast::Narrow<int32_t>(DrawFromRow<width>(a, row, stream.UniformAt(row), &left));
     };
     opcast::ParallelFor(launch, a.B, RowsPerChunk(a.V), rows);
     return opcast::Status::Ok();

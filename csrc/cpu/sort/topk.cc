@@ -166,7 +166,7 @@ opcast::Status Topk(const TopkArgs& args, const opcast::Launch& launch) {
         for (int64_t i = 0; i < k; ++i) {
           const int64_t column = ColumnOf(ranks[i]);
           a.values[row * k + i] = x[column];
-          a.indices[row * k + i] = static_cast<int32_t>(column);
+          a.indices[row * k + i] = opcast::Narrow<int32_t>(column);
         }
       }
     };

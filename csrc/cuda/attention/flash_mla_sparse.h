@@ -27,7 +27,7 @@ static __global__ void __launch_bounds__(kThreads) ListKernel(ListArgs args) {
     int64_t to = place * args.K + CountBefore<kThreads>(count, &all);
     for (int64_t i = begin; i < end; ++i)
       if (IsToken(indices[i], args.tokens_there)) args.tokens[to++] = indices[i];
-    if (threadIdx.x == 0) args.counts[place] = static_cast<int32_t>(all);
+    if (threadIdx.x == 0) args.counts[place] = opcast::Narrow<int32_t>(all);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/expert_ids.h"
 #include "opcast/device.h"
+#include "opcast/types.h"
 
 namespace opcast_ops {
 
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(kExpertThreads) CountItemsKernel(Group items, 
     int64_t own = 0;
     for (int64_t i = threadIdx.x; i < items.count; i += kExpertThreads) own += items.ids[i] == e;
     own = PrefixOf(own).all;
-    if (threadIdx.x == 0) counts[e] = static_cast<int32_t>(own);
+    if (threadIdx.x == 0) counts[e] = opcast::Narrow<int32_t>(own);
   }
 }
 

@@ -103,7 +103,7 @@ class Router {
     double sum = 1e-20;
     ForBest<double>(n_, k_, value, counts, [&](int64_t j, const Ranked<double>& best) {
       sum += score(best.place);
-      if (opcast::Lane() == 0) ids_[i * k_ + j] = static_cast<int32_t>(best.place);
+      if (opcast::Lane() == 0) ids_[i * k_ + j] = opcast::Narrow<int32_t>(best.place);
     });
     if (opcast::Lane() != 0) return;
     const double factor = renormalize_ ? factor_ / sum : factor_;

@@ -15,18 +15,18 @@ struct PutBlocks {
   int32_t *sorted_ids, *expert_ids, *end;
 
   OPCAST_DEVICE void Item(int64_t item, int64_t place) const {
-    sorted_ids[place] = static_cast<int32_t>(item);
+    sorted_ids[place] = opcast::Narrow<int32_t>(item);
   }
 
   // Pads the expert's last block; the last expert, what is behind it.
   OPCAST_DEVICE void Expert(int64_t e, int64_t place, int64_t items) const {
     const int64_t behind = place + Padded(items, block);
     Fill(sorted_ids, place + items, behind, none);
-    Fill(expert_ids, place / block, behind / block, static_cast<int32_t>(e));
+    Fill(expert_ids, place / block, behind / block, opcast::Narrow<int32_t>(e));
     if (e + 1 < experts) return;
     Fill(sorted_ids, behind, room, none);
     Fill(expert_ids, behind / block, Padded(room, block) / block, -1);
-    if (threadIdx.x == 0) *end = static_cast<int32_t>(behind);
+    if (threadIdx.x == 0) *end = opcast::Narrow<int32_t>(behind);
   }
 
  private:
@@ -39,12 +39,11 @@ struct PutBlocks {
 
 opcast::Status MoeAlignBlockSizeCuda(const MoeAlignBlockSizeArgs& args,
                                      const opcast::Launch& launch) {
-  if (args.S > INT32_MAX) return opcast::Status::Error("there are more places than int32 has");
   const Items items{args.topk_ids, args.N * args.k, args.num_experts};
   const PutBlocks put{args.block_size,
                       args.num_experts,
                       args.S,
-                      static_cast<int32_t>(items.count),
+                      opcast::Narrow<int32_t>(items.count),
                       args.sorted_ids,
                       args.expert_ids,
                       args.num_tokens_post_pad};

@@ -14,12 +14,12 @@ struct PutRows {
   int64_t experts;
 
   OPCAST_DEVICE void Item(int64_t item, int64_t place) const {
-    row_map[item] = static_cast<int32_t>(place);
+    row_map[item] = opcast::Narrow<int32_t>(place);
   }
   OPCAST_DEVICE void Expert(int64_t e, int64_t place, int64_t items) const {
     if (threadIdx.x > 0) return;
-    offsets[e] = static_cast<int32_t>(place);
-    if (e + 1 == experts) offsets[experts] = static_cast<int32_t>(place + items);
+    offsets[e] = opcast::Narrow<int32_t>(place);
+    if (e + 1 == experts) offsets[experts] = opcast::Narrow<int32_t>(place + items);
   }
 };
 

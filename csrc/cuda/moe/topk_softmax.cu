@@ -36,7 +36,7 @@ OPCAST_DEVICE void ChooseExperts(const T* logits, int64_t n, int64_t k, bool ren
     chosen = chosen + weight;
     if (lane != 0) return;
     weights[j] = weight;
-    ids[j] = static_cast<int32_t>(best.place);
+    ids[j] = opcast::Narrow<int32_t>(best.place);
   });
   for (int64_t e = lane; e < n; e += opcast::kWarp) sum = sum + WeightOf(value(e), max);
   const float total = Settle(opcast::WarpReduce(sum, [](Pair a, Pair b) { return a + b; })).high;

@@ -45,8 +45,8 @@ struct ChainRow {
     if (!member.Writes(row)) return;
     for (int64_t k = 0; k <= steps; ++k)
       token_ids[first + k] = k < s ? draft_token_ids[row * steps + k] : -1;
-    token_ids[first + s] = static_cast<int32_t>(refused >= 0 ? refused : behind);
-    accepted[row] = static_cast<int32_t>(s);
+    token_ids[first + s] = opcast::Narrow<int32_t>(refused >= 0 ? refused : behind);
+    accepted[row] = opcast::Narrow<int32_t>(s);
   }
 };
 

@@ -77,7 +77,7 @@ struct SamplingRow {
       return x[i] > 0 && x[i] >= least && x[i] >= relative ? double{x[i]} : 0;
     };
     const int64_t id = Draw(member, n, weight, RandomStream(seed).UniformAt(at));
-    if (member.Writes(row)) ids[row] = static_cast<int32_t>(id);
+    if (member.Writes(row)) ids[row] = opcast::Narrow<int32_t>(id);
   }
 };
 

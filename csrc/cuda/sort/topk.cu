@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kThreads, 1) TopkKernel(Rows<T> rows) {
     for (int64_t i = threadIdx.x; i < rows.k; i += kThreads) {
       const int64_t column = ColumnOf(list[i]);
       rows.values[row * rows.k + i] = rows.x[row * rows.n + column];
-      rows.indices[row * rows.k + i] = static_cast<int32_t>(column);
+      rows.indices[row * rows.k + i] = opcast::Narrow<int32_t>(column);
     }
   }
 }
