@@ -3,6 +3,7 @@ package e2e
 import (
 	_ "embed"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,5 +26,19 @@ func TestMemory(t *testing.T) {
 			t.Log("\n" + out)
 			fmt.Println("note: " + out[strings.LastIndex(out, "\n")+1:])
 		})
+	}
+}
+
+// Sizes around 2^31 and beyond 2^32 give right results or our error, along each dim of each op of which a part of a call is a call. A
+// short run tries the errors, and one op that has none.
+func TestSizes(t *testing.T) {
+	main, length := python(t), "long"
+	if testing.Short() {
+		length = "short"
+	}
+	out := strings.TrimSpace(run(t, command(t, root(t), main, filepath.Join(root(t), "internal/e2e/sizes/sizes.py"), "opdefs", length)))
+	t.Log("\n" + out)
+	if said := fmt.Sprintf("%d right, %d our errors", strings.Count(out, ": right ("), strings.Count(out, ": our error (")); strings.HasPrefix(said, "0 ") {
+		t.Errorf("%s: nothing was tried", said)
 	}
 }
