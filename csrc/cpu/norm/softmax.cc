@@ -21,7 +21,8 @@ struct Row {
   T *y, *next_y;
 };
 
-constexpr float kEnd = -104;  // results of at most the exponential are 0
+constexpr float kEnd = -104;        // results of at most the exponential are 0
+constexpr int64_t kRoom = 1 << 18;  // weights that a thread keeps: rows of vocabularies
 constexpr int kUp = 64;  // weights are 2^kUp times what they stand for, so that none is denormal
 
 // e^(x - max) 2^kUp to 0.92 ulp, at least that of e^kEnd, for x <= max.
@@ -61,53 +62,55 @@ inline float ShortWeight(float d) {
   return parts.template Fraction<kWidth>() * PowerOfTwo(parts.n, kUp);
 }
 
-// weights[j] = f(x[j]) for a row; returns their sum. Fetches what the next row needs.
+// The sum of f(x[j]) over a row; writes them to `weights`, if there is room. Fetches what the next
+// row needs.
 template <int kWidth, class F, class T>
 inline double Summed(const Row<T>& row, F f, float* weights) {
   const auto store = [=](int64_t j, const Lanes<kWidth>& lanes, int64_t count) {
-    lanes.Keep(weights + j, count);
+    if (weights != nullptr) lanes.Keep(weights + j, count);
     FetchToWrite(row.next_y + j);
     FetchToRead(row.next_x + j);
   };
   return MapAndSum<kWidth>(row.n, f, [](Floats<kWidth>*) {}, store, row.x);
 }
 
-// weights[j] = e^(x[j] - max) times a number that is the same for the row; returns their sum. Where
-// max is near 0, nothing is subtracted from x in float: only the powers of two.
-template <int kWidth>
-inline double Weights(const Row<float>& row, float max, float* weights) {
-  if (__builtin_fabsf(max) <= 88) {
-    const auto shift = static_cast<int32_t>(max * kLog2E);
-    const float end = max + kEnd;
-    return Summed<kWidth>(row, NearWeight<kWidth>{end, shift}, weights);
-  }
-  return Summed<kWidth>(row, [max](float x) { return Weight<kWidth>(x, max); }, weights);
-}
-template <int kWidth, class T>
-inline double Weights(const Row<T>& row, float max, float* weights) {
-  if (__builtin_fabsf(max) <= 1024) {
+// Calls use(f), where f(x) is e^(x - max) times a number that is the same for the row. Where max is
+// near 0, nothing is subtracted from x in float: only the powers of two.
+template <int kWidth, class T, class Use>
+inline void WithWeight(float max, Use use) {
+  const float size = __builtin_fabsf(max);
+  if constexpr (std::is_same_v<T, float>) {
+    if (size <= 88) return use(NearWeight<kWidth>{max + kEnd, static_cast<int32_t>(max * kLog2E)});
+    return use([max](float x) { return Weight<kWidth>(x, max); });
+  } else {
     const float shift = -max * kLog2E;
-    const auto f = [=](float x) { return ShortWeight<kWidth>(Fma<kWidth>(x, kLog2E, shift)); };
-    return Summed<kWidth>(row, f, weights);
+    if (size <= 1024)
+      return use([=](float x) { return ShortWeight<kWidth>(Fma<kWidth>(x, kLog2E, shift)); });
+    return use([max](float x) { return ShortWeight<kWidth>((x - max) * kLog2E); });
   }
-  const auto f = [max](float x) { return ShortWeight<kWidth>((x - max) * kLog2E); };
-  return Summed<kWidth>(row, f, weights);
 }
 
-// y of a row; `weights` has room for its numbers, and may be y.
+// y of a row. `weights` has room for as many numbers: if that is not all of the row, each weight is
+// computed twice, to the same bits, so that long rows need no more memory. It may be y.
 template <int kWidth, class T>
-inline void Normalise(bool past, const Row<T>& row, float* weights) {
-  const double sum = Weights<kWidth>(row, Max<kWidth>(row.n, row.x), weights);
-  const TwoFloats scale(1 / sum);
-  const auto f = [=](float weight) {
-    if constexpr (!std::is_same_v<T, float>) return weight * scale.high;
-    return Fma<kWidth>(weight, scale.high, weight * scale.low);
-  };
-  if (std::isfinite(sum)) {
-    MapTo<kWidth>(Stores<NoNan>{past}, row.n, f, row.y, weights);
-  } else {
-    MapTo<kWidth>(Stores<>{past}, row.n, f, row.y, weights);
-  }
+inline void Normalise(bool past, const Row<T>& row, float* weights, int64_t room) {
+  WithWeight<kWidth, T>(Max<kWidth>(row.n, row.x), [&](auto weigh) {
+    const bool all = row.n <= room;
+    const double sum = Summed<kWidth>(row, weigh, all ? weights : nullptr);
+    const TwoFloats scale(1 / sum);
+    const auto f = [=](float weight) {
+      if constexpr (!std::is_same_v<T, float>) return weight * scale.high;
+      return Fma<kWidth>(weight, scale.high, weight * scale.low);
+    };
+    for (int64_t j = 0; j < row.n; j += room) {
+      const int64_t count = std::min(room, row.n - j);
+      if (!all) Map<kWidth>(count, weigh, weights, row.x + j);
+      if (std::isfinite(sum))
+        MapTo<kWidth>(Stores<NoNan>{past}, count, f, row.y + j, weights);
+      else
+        MapTo<kWidth>(Stores<>{past}, count, f, row.y + j, weights);
+    }
+  });
 }
 
 }  // namespace
@@ -117,17 +120,17 @@ opcast::Status Softmax(const SoftmaxArgs& args, const opcast::Launch& launch) {
     using T = typename std::decay_t<decltype(a)>::T;
     const int64_t n = a.N;
     const bool past = PastCache(launch, a.y, a.batch * n, 2);
-    // A row of float results has room for its weights; but what goes past the cache must not be
-    // brought into it.
-    const bool apart = past || !std::is_same_v<T, float>;
-    const auto rows = [&a, n, past, apart](int64_t begin, int64_t end, auto width) {
-      const FloatSpace space(apart ? n : 0);
+    const auto rows = [&a, n, past](int64_t begin, int64_t end, auto width) {
+      const bool apart = past || !std::is_same_v<T, float>;
+      const FloatSpace space(apart ? std::min(n, kRoom) : 0);
       for (int64_t i = begin; i < end; ++i) {
         const int64_t at = i * n, next = i + 1 < end ? at + n : at;
         const Row<T> row = {n, a.x + at, a.x + next, a.y + at, a.y + next};
+        // Results of float have room for the weights; but what goes past the cache must not be
+        // brought into it.
         float* weights = space.Floats();
         if constexpr (std::is_same_v<T, float>) weights = apart ? weights : row.y;
-        Normalise<width>(past, row, weights);
+        Normalise<width>(past, row, weights, apart ? kRoom : n);
       }
     };
     opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
