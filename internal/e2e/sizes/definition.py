@@ -16,7 +16,6 @@ DTYPES = {
 # Sizes other than 1, and attributes without a default.
 GIVEN: dict[str, dict[str, Any]] = {
     "chain_speculative_sampling": {"V": 4},
-    "conv2d": {"out": "P Q"},
     "dequantize": {"N": 2, "G": 2},
     "flash_mla_decode": {"T": 4},
     "flash_mla_sparse_decode": {"K": 4, "NB": 2},
@@ -29,7 +28,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "group_norm": {"C": 2, "S": 2, "num_groups": 1},
     "group_norm_backward": {"C": 2, "S": 2, "num_groups": 1},
     "grouped_topk": {"E": 4, "k": 1, "num_groups": 2, "topk_groups": 1},
-    "mla_prefill": {"D": 16, "kv_lora_rank": 16},
+    "mla_prefill": {"D": 16, "kv_lora_rank": 16, "sm_scale": 1.0},
     "moe_align_block_size": {"num_experts": 1, "block_size": 1},
     "moe_permute": {"num_experts": 1},
     "per_tensor_quant": {"out_dtype": "i8"},

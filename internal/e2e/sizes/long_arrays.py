@@ -50,6 +50,8 @@ class Memory:
 
     def array(self, shape: list[int], dtype: Any, fill: Fill) -> np.ndarray:
         """Return an array; what all of a long one has in common is filled once."""
+        if min(shape, default=0) < 0:
+            raise LeftOut("no such array")
         size = math.prod(shape) * np.dtype(dtype).itemsize
         if size > 8 * MOST:
             raise LeftOut(f"an array of {size >> 30} GiB")
