@@ -125,7 +125,7 @@ site: $(VENV)/.installed ## Build the documentation into build/site, to be read 
 # What is locked stays locked unless its line in the .in file changes; LOCK=--upgrade takes the newest of the rest.
 requirements: | $(VENV)/.installed ## Lock requirements/*.in again: all packages, with the hashes of their files.
 	for list in uv test lint docs cuda bench; do \
-		case $$list in lint | docs | cuda) with="--constraints requirements/test.txt" ;; bench) with=--no-deps ;; *) with= ;; esac; \
+		case $$list in lint | docs) with="--constraints requirements/test.txt" ;; cuda | bench) with=--no-deps ;; *) with= ;; esac; \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url $$with $(LOCK) \
 			--custom-compile-command 'make requirements' --output-file requirements/$$list.txt requirements/$$list.in; \
 	done
@@ -154,7 +154,7 @@ $(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.
 	touch $@
 
 $(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed
-	$(BIN)/uv pip install --quiet --require-hashes --python $(BIN)/python -r $<
+	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(BIN)/python -r $<
 	touch $@
 
 $(GOLANGCI_LINT):
