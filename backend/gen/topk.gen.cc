@@ -25,20 +25,31 @@ constexpr opcast::Attr kAttrs[] = {
 
 constexpr opcast::Array kScratch[] = {
     opcast::Array::Scratch("ranks"),
+    opcast::Array::Scratch("workspace"),
 };
+
+bool SupportsTopkCub([[maybe_unused]] const TopkArgs& args, [[maybe_unused]] const opcast::Launch& launch, [[maybe_unused]] opcast::Reason* why) {
+  if (!(args.N < 2147483648)) return opcast::Declines("needs N < 2**31", why);
+#if OPCAST_COMPILED_CUDA
+  if (const char* reason = TopkCubSupported(args, launch)) return opcast::Declines(reason, why);
+#endif
+  return true;
+}
 
 constexpr opcast::Variant<TopkArgs> kVariants[] = {
     opcast::Variant<TopkArgs>("topk_cuda", opcast::kGpu, OPCAST_ON_GPU(TopkCuda)).WithScratch(),
+    opcast::Variant<TopkArgs>("topk_cub", kDLCUDA, OPCAST_ON_COMPILED_CUDA(TopkCub)).Supported(SupportsTopkCub).WithScratch(),
     opcast::Variant<TopkArgs>("topk", kDLCPU, OPCAST_ON_CPU(Topk)),
 };
 
 void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("topk", argv, count, 6, opcast::AllocatorOf(request));
+  const opcast::Call call("topk", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{2, "x"}, {0, "values"}, {1, "indices"}});
   const opcast::Tensor x_ = call.Array(2, "x");
   opcast::Tensor values_ = call.Array(0, "values");
   opcast::Tensor indices_ = call.Array(1, "indices");
   const opcast::Tensor ranks_ = call.Array(5, "ranks");
+  const opcast::Tensor workspace_ = call.Array(6, "workspace");
   const auto k_ = call.Int(3, "k");
   call.AtLeast("k", k_, 0);
   const auto largest_ = call.Bool(4, "largest");
@@ -47,6 +58,7 @@ void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   call.RankAtLeast(x_, 1);
   const int64_t N_ = x_.size(-1);
   call.Dense(x_); call.Data(x_);
+  const int64_t W_ = opcast::Add(65536, N_);
   call.Require(k_ <= N_, "k <= N", {{"N", N_, nullptr}, {"k", k_, nullptr}});
   call.Require(opcast::Sub(N_, 1) <= 2147483647, "N - 1 <= 2147483647", {{"N", N_, nullptr}});
   call.Make(values_, T_, x_, &x_, 1, {k_});
@@ -68,27 +80,37 @@ void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
     call.Dense(ranks_); call.Data(ranks_);
     call.Apart(ranks_, {&x_, &values_, &indices_});
   }
+  if (workspace_) {
+    call.DTypeIn(workspace_, {opcast::DType::kU8});
+    call.SameDevice(workspace_, x_);
+    call.OutputShape(workspace_, nullptr, 0, {W_});
+    call.Dense(workspace_); call.Data(workspace_);
+    call.Apart(workspace_, {&x_, &values_, &indices_, &ranks_});
+  }
   if (values_.empty() && indices_.empty() && opcast::Launches(request)) return;
   TopkArgs values{};
   values.T = T_;
   values.batch = x_.batch(1);
   values.N = N_;
+  values.W = W_;
   values.values = values_.data();
   values.indices = indices_.data<int32_t>();
   values.x = x_.data();
   values.k = k_;
   values.largest = largest_;
   const std::array<int64_t, 1> ranks_sizes = {k_};
+  const std::array<int64_t, 1> workspace_sizes = {W_};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"ranks", opcast::DType::kU64, &ranks_, &values.ranks}.Sizes(ranks_sizes).LeadingDims(&x_, 1),
+      opcast::Scratch{"workspace", opcast::DType::kU8, &workspace_, &values.workspace}.Sizes(workspace_sizes),
   };
   opcast::Dispatch(call, op_topk, kVariants, values, opcast::LaunchOn(x_),
-                   {request, scratch, 1});
+                   {request, scratch, 2});
 }
 
 }  // namespace
 
-opcast::Op op_topk("topk", 67, 3701218700908508843, run_topk, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_topk("topk", 67, 1046950856269517550, run_topk, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

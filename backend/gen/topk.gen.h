@@ -15,12 +15,14 @@ struct TopkArgs {
   opcast::DType T;  // float32, float16 or bfloat16
   int64_t batch;  // product of the leading dimensions
   int64_t N;
+  int64_t W;
   void* values;  // T[*, k]
   int32_t* indices;  // i32[*, k]
   const void* x;  // T[*, N]
   int64_t k;
   bool largest;
   uint64_t* ranks;  // u64[*, k], scratch, null for kernels that take none
+  uint8_t* workspace;  // u8[W], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -47,6 +49,9 @@ opcast::Status Visit(const TopkArgs& args, F&& f) {
 }
 
 opcast::Status TopkCuda(const TopkArgs& args, const opcast::Launch& launch);
+opcast::Status TopkCub(const TopkArgs& args, const opcast::Launch& launch);
+// Null for a call that the kernel takes, else the reason for which it does not; it reads no array.
+const char* TopkCubSupported(const TopkArgs& args, const opcast::Launch& launch);
 opcast::Status Topk(const TopkArgs& args, const opcast::Launch& launch);
 
 }  // namespace opcast_ops

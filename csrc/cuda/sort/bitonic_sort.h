@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "common/sort_key.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {
@@ -33,6 +34,25 @@ OPCAST_DEVICE void BlockSort(int64_t n, Exchange exchange) {
       }
       __syncthreads();
     }
+  }
+}
+
+// Puts the ranks of numbers of a row in order, the largest first, and writes the numbers and their
+// columns. All threads of the block call it, after they wait for the ranks.
+template <class T>
+OPCAST_DEVICE void WriteRanked(const T* row, int64_t k, uint64_t* ranks, T* values,
+                               int32_t* indices) {
+  BlockSort(k, [&](int64_t i, int64_t j) {
+    const uint64_t a = ranks[i], b = ranks[j];
+    if (b <= a) return;
+    ranks[i] = b;
+    ranks[j] = a;
+  });
+  OPCAST_NO_UNROLL
+  for (int64_t i = threadIdx.x; i < k; i += blockDim.x) {
+    const int64_t column = ColumnOf(ranks[i]);
+    values[i] = row[column];
+    indices[i] = opcast::Narrow<int32_t>(column);
   }
 }
 

@@ -112,18 +112,8 @@ __global__ void __launch_bounds__(kThreads, 1) TopkKernel(Rows<T> rows) {
     int64_t wanted = rows.k;
     const uint32_t last = LastKey(rows, row, &wanted, shared);
     List(rows, row, last, wanted, list);
-    BlockSort(rows.k, [&](int64_t i, int64_t j) {
-      const uint64_t a = list[i], b = list[j];
-      if (b <= a) return;
-      list[i] = b;
-      list[j] = a;
-    });
-    OPCAST_NO_UNROLL
-    for (int64_t i = threadIdx.x; i < rows.k; i += kThreads) {
-      const int64_t column = ColumnOf(list[i]);
-      rows.values[row * rows.k + i] = rows.x[row * rows.n + column];
-      rows.indices[row * rows.k + i] = opcast::Narrow<int32_t>(column);
-    }
+    WriteRanked(rows.x + row * rows.n, rows.k, list, rows.values + row * rows.k,
+                rows.indices + row * rows.k);
   }
 }
 

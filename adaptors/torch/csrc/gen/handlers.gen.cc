@@ -1330,7 +1330,7 @@ const Op kOps[] = {
      nullptr, 0,
      0, 0},
     {"topk",
-     0x335d5ecc6faf36ab,
+     0xe878441bd3c52ee,
      {
          {"(Tensor x, int k, bool largest) -> (Tensor, Tensor)", Kernel<67, Form::kPlain>},
          {nullptr, nullptr},
@@ -1338,7 +1338,7 @@ const Op kOps[] = {
      kTopkOutputs, 2,
      kTopkInputs, 1,
      kTopkAttrs, 2,
-     0, 1},
+     0, 2},
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      {

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("topk", 0x335D5ECC6FAF36AB)
+_op = _rt.Op("topk", 0x0E878441BD3C52EE)
 _call = _op.jitted
 
 

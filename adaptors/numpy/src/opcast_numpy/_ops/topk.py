@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("topk", 0x335D5ECC6FAF36AB)
+_op = _rt.Op("topk", 0x0E878441BD3C52EE)
 _kernel = _op.kernel
 
 
@@ -62,8 +62,8 @@ def topk(
             _x_shape = x.shape
             values = _rt.empty((*_x_shape[:-1], k), x.dtype)
             indices = _rt.empty((*_x_shape[:-1], k), "int32")
-            ranks = None
-            _kernel(values, indices, x, k, largest, ranks)
+            ranks = workspace = None
+            _kernel(values, indices, x, k, largest, ranks, workspace)
             return values, indices
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)

@@ -4917,11 +4917,17 @@ def topk(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     batch = tuple(x_s[:-1])
     N_ = x_s[-1]
+    W_ = _a.fit(op, 65536 + N_)
     if not (k_ <= N_):
         raise _r.require(op, "k <= N", (("N", N_, ""), ("k", k_, "")))
     if not (_a.fit(op, N_ - 1) <= 2147483647):
         raise _r.require(op, "N - 1 <= 2147483647", (("N", N_, ""),))
-    specs: _m.Specs = (((*batch, k_), T_), ((*batch, k_), "int32"), ((*batch, k_), "uint64"))
+    specs: _m.Specs = (
+        ((*batch, k_), T_),
+        ((*batch, k_), "int32"),
+        ((*batch, k_), "uint64"),
+        ((W_,), "uint8"),
+    )
     if out is not None:
         _m.outputs(fw, op, ("values", "indices"), specs, out, (("x", x_),), ("x", ""))
     return specs, (k_, largest_)

@@ -3936,7 +3936,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.Topk,
         doc="Find the k largest or smallest numbers of every row, in order, and where they are.",
         file="opdefs/sort/topk.toml",
-        schema=0x335D5ECC6FAF36AB,
+        schema=0x0E878441BD3C52EE,
         dtypes={"T": ("float32", "float16", "bfloat16")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
@@ -3976,9 +3976,15 @@ OPS: dict[str, Op] = {
             ("sharding", "along *; N and k gathered"),
             ("copies", "x when not contiguous"),
         ),
-        kernels=(("topk_cuda", "cuda", True), ("topk_cuda", "rocm", True), ("topk", "cpu", False)),
+        kernels=(
+            ("topk_cuda", "cuda", True),
+            ("topk_cuda", "rocm", True),
+            ("topk_cub", "cuda", True),
+            ("topk", "cpu", False),
+        ),
         scratch=(
             Arg("ranks", "u64[*, k]", "What is found, before it is in order.", dims=("*", "k")),
+            Arg("workspace", "u8[W]", "What CUB may use for a row.", dims=("W",)),
         ),
     ),
     "topk_softmax": Op(

@@ -1568,7 +1568,8 @@ extern "C" int __tvm_ffi_topk(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 // k: How many numbers of each row to find.
 // largest: Whether to find the largest, the largest first, or the smallest, the smallest first.
 // ranks: u64[*, k], scratch, null for kernels that take none. What is found, before it is in order.
-inline void topk(DLTensor* values, DLTensor* indices, const DLTensor* x, int64_t k, bool largest = true, DLTensor* ranks = nullptr) {
+// workspace: u8[W], scratch, null for kernels that take none. What CUB may use for a row.
+inline void topk(DLTensor* values, DLTensor* indices, const DLTensor* x, int64_t k, bool largest = true, DLTensor* ranks = nullptr, DLTensor* workspace = nullptr) {
   internal_::Call call_;
   call_.Array(values);
   call_.Array(indices);
@@ -1576,6 +1577,7 @@ inline void topk(DLTensor* values, DLTensor* indices, const DLTensor* x, int64_t
   call_.Value(k);
   call_.Value(largest);
   call_.Array(ranks);
+  call_.Array(workspace);
   call_.Run(&__tvm_ffi_topk);
 }
 
