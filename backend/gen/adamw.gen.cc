@@ -124,7 +124,7 @@ void run_adamw(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
     opcast::Apart(call, exp_avg_sq_[e], {params_, grads_, exp_avg_, lr_, step_, exp_avg_sq_});
   }
   if (params_.empty() && exp_avg_.empty() && exp_avg_sq_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, params_[0])) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, params_[0])) {
     call.ValuesAtLeast(step_, 1, "1", {});
   }
   if (opcast::Launches(request) && opcast::Debugging(call)) {

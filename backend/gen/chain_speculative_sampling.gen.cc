@@ -77,7 +77,7 @@ void run_chain_speculative_sampling(const TVMFFIAny* argv, int32_t count, opcast
   call.Dense(accepted_); call.Data(accepted_);
   call.Apart(accepted_, {&draft_probs_, &draft_token_ids_, &target_probs_, &seed_, &token_ids_});
   if (token_ids_.empty() && accepted_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, draft_probs_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, draft_probs_)) {
     call.ValuesAtLeast(draft_token_ids_, 0, "0", {});
     call.ValuesAtMost(draft_token_ids_, opcast::Sub(V_, 1), std::to_string(opcast::Sub(V_, 1)), {{"V", V_, "draft_probs"}});
   }

@@ -47,7 +47,7 @@ void run_embedding(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   call.Dense(y_); call.Data(y_);
   call.Apart(y_, {&ids_, &weight_});
   if (y_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, ids_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, ids_)) {
     call.ValuesAtLeast(ids_, 0, "0", {});
     call.ValuesAtMost(ids_, opcast::Sub(V_, 1), std::to_string(opcast::Sub(V_, 1)), {{"V", V_, "weight"}});
   }

@@ -76,7 +76,7 @@ void run_embedding_backward(const TVMFFIAny* argv, int32_t count, opcast::Reques
     call.Apart(after_, {&grad_y_, &ids_, &weight_, &grad_weight_, &first_});
   }
   if (grad_weight_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, grad_y_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, grad_y_)) {
     call.ValuesAtLeast(ids_, 0, "0", {});
     call.ValuesAtMost(ids_, opcast::Sub(V_, 1), std::to_string(opcast::Sub(V_, 1)), {{"V", V_, "weight"}});
   }

@@ -201,7 +201,7 @@ void run_flash_attn_varlen_backward(const TVMFFIAny* argv, int32_t count, opcast
     call.Apart(sink_sums_, {&grad_o_, &grad_lse_, &q_, &k_, &v_, &cu_seqlens_q_, &cu_seqlens_k_, &o_, &lse_, &sinks_, &grad_q_, &grad_k_, &grad_v_, &grad_sinks_, &grad_q_sums_, &deltas_});
   }
   if (grad_q_.empty() && grad_k_.empty() && grad_v_.empty() && grad_sinks_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, grad_o_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, grad_o_)) {
     call.ValuesAtLeast(cu_seqlens_q_, 0, "0", {});
     call.ValuesAtMost(cu_seqlens_q_, Tq_, std::to_string(Tq_), {{"Tq", Tq_, "grad_o"}});
     call.Ascending(cu_seqlens_q_);

@@ -113,7 +113,7 @@ void run_flash_mla_decode(const TVMFFIAny* argv, int32_t count, opcast::Request*
     call.Apart(lse_part_, {&q_, &kv_nope_, &kv_rope_, &kv_scale_, &kv_indptr_, &o_, &lse_, &o_part_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
     call.ValuesAtLeast(kv_indptr_, 0, "0", {});
     call.ValuesAtMost(kv_indptr_, T_, std::to_string(T_), {{"T", T_, "kv_nope"}});
     call.Ascending(kv_indptr_);

@@ -137,7 +137,7 @@ void run_flash_mla_sparse_decode_splitk(const TVMFFIAny* argv, int32_t count, op
     call.Apart(lse_part_, {&q_, &kv_packed_, &indices_, &topk_length_, &o_, &lse_, &tokens_, &counts_, &o_part_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
     call.ValuesAtLeast(topk_length_, 0, "0", {});
     call.ValuesAtMost(topk_length_, K_, std::to_string(K_), {{"K", K_, "indices"}});
   }

@@ -56,7 +56,7 @@ void run_grouped_gemm(const TVMFFIAny* argv, int32_t count, opcast::Request* req
   call.Dense(c_); call.Data(c_);
   call.Apart(c_, {&a_, &b_, &expert_offsets_});
   if (c_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, a_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, a_)) {
     call.ValuesAtLeast(expert_offsets_, 0, "0", {});
     call.ValuesAtMost(expert_offsets_, M_, std::to_string(M_), {{"M", M_, "a"}});
     call.Ascending(expert_offsets_);

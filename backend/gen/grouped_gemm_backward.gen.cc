@@ -72,7 +72,7 @@ void run_grouped_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Req
   call.Dense(grad_b_); call.Data(grad_b_);
   call.Apart(grad_b_, {&grad_c_, &a_, &b_, &expert_offsets_, &grad_a_});
   if (grad_a_.empty() && grad_b_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, grad_c_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, grad_c_)) {
     call.ValuesAtLeast(expert_offsets_, 0, "0", {});
     call.ValuesAtMost(expert_offsets_, M_, std::to_string(M_), {{"M", M_, "grad_c"}});
     call.Ascending(expert_offsets_);

@@ -84,7 +84,7 @@ void run_mla_prefill(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   call.Dense(lse_); call.Data(lse_);
   call.Apart(lse_, {&q_, &kv_, &cu_seqlens_q_, &cu_seqlens_k_, &o_});
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
     call.ValuesAtLeast(cu_seqlens_q_, 0, "0", {});
     call.ValuesAtMost(cu_seqlens_q_, Tq_, std::to_string(Tq_), {{"Tq", Tq_, "q"}});
     call.Ascending(cu_seqlens_q_);

@@ -48,7 +48,7 @@ void run_moe_permute_backward(const TVMFFIAny* argv, int32_t count, opcast::Requ
   call.Dense(grad_x_); call.Data(grad_x_);
   call.Apart(grad_x_, {&row_map_, &grad_permuted_});
   if (grad_x_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, row_map_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, row_map_)) {
     call.ValuesAtLeast(row_map_, -1, "-1", {});
     call.ValuesAtMost(row_map_, opcast::Sub(opcast::Mul(N_, k_), 1), std::to_string(opcast::Sub(opcast::Mul(N_, k_), 1)), {{"N", N_, "row_map"}, {"k", k_, "row_map"}});
   }

@@ -56,7 +56,7 @@ void run_moe_unpermute(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   call.Dense(y_); call.Data(y_);
   call.Apart(y_, {&permuted_, &row_map_, &weights_});
   if (y_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, permuted_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, permuted_)) {
     call.ValuesAtLeast(row_map_, -1, "-1", {});
     call.ValuesAtMost(row_map_, opcast::Sub(M_, 1), std::to_string(opcast::Sub(M_, 1)), {{"M", M_, "permuted"}});
   }

@@ -72,7 +72,7 @@ void run_moe_unpermute_backward(const TVMFFIAny* argv, int32_t count, opcast::Re
   call.Dense(grad_weights_); call.Data(grad_weights_);
   call.Apart(grad_weights_, {&grad_y_, &permuted_, &row_map_, &weights_, &grad_permuted_});
   if (grad_permuted_.empty() && grad_weights_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, grad_y_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, grad_y_)) {
     call.ValuesAtLeast(row_map_, -1, "-1", {});
     call.ValuesAtMost(row_map_, opcast::Sub(M_, 1), std::to_string(opcast::Sub(M_, 1)), {{"M", M_, "permuted"}});
   }

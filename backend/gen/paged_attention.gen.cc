@@ -138,7 +138,7 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
     call.Apart(states_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_, &lse_, &sums_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
     call.ValuesAtLeast(seq_lens_, 0, "0", {});
     call.ValuesAtMost(seq_lens_, opcast::Mul(M_, S_), std::to_string(opcast::Mul(M_, S_)), {{"M", M_, "block_tables"}, {"S", S_, "k_cache"}});
   }

@@ -143,7 +143,7 @@ void run_paged_decode_attention(const TVMFFIAny* argv, int32_t count, opcast::Re
     call.Apart(states_, {&q_, &k_cache_, &v_cache_, &kv_indptr_, &kv_indices_, &kv_last_page_len_, &o_, &lse_, &sums_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
     call.ValuesAtLeast(kv_indptr_, 0, "0", {});
     call.ValuesAtMost(kv_indptr_, M_, std::to_string(M_), {{"M", M_, "kv_indices"}});
     call.Ascending(kv_indptr_);

@@ -116,7 +116,7 @@ void run_reshape_and_cache(const TVMFFIAny* argv, int32_t count, opcast::Request
   call.Apart(k_cache_, {&key_, &value_, &v_cache_, &slot_mapping_, &k_scale_, &v_scale_});
   call.Apart(v_cache_, {&key_, &value_, &k_cache_, &slot_mapping_, &k_scale_, &v_scale_});
   if (k_cache_.empty() && v_cache_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, key_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, key_)) {
     call.ValuesAtLeast(slot_mapping_, -1, "-1", {});
     call.ValuesAtMost(slot_mapping_, opcast::Sub(opcast::Mul(P_, S_), 1), std::to_string(opcast::Sub(opcast::Mul(P_, S_), 1)), {{"P", P_, "k_cache"}, {"S", S_, "k_cache"}});
   }

@@ -82,7 +82,7 @@ void run_rope(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   call.Dense(k_rope_); call.Data(k_rope_);
   call.Apart(k_rope_, {&q_, &k_, &positions_, &cos_sin_cache_, &q_rope_});
   if (q_rope_.empty() && k_rope_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, q_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
     call.ValuesAtLeast(positions_, 0, "0", {});
     call.ValuesAtMost(positions_, opcast::Sub(P_, 1), std::to_string(opcast::Sub(P_, 1)), {{"P", P_, "cos_sin_cache"}});
   }

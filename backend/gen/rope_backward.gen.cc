@@ -82,7 +82,7 @@ void run_rope_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   call.Dense(grad_k_); call.Data(grad_k_);
   call.Apart(grad_k_, {&grad_q_rope_, &grad_k_rope_, &positions_, &cos_sin_cache_, &grad_q_});
   if (grad_q_.empty() && grad_k_.empty() && opcast::Launches(request)) return;
-  if (opcast::Launches(request) && opcast::ChecksPositions(call, grad_q_rope_)) {
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, grad_q_rope_)) {
     call.ValuesAtLeast(positions_, 0, "0", {});
     call.ValuesAtMost(positions_, opcast::Sub(P_, 1), std::to_string(opcast::Sub(P_, 1)), {{"P", P_, "cos_sin_cache"}});
   }

@@ -278,7 +278,7 @@ class Call {
 // Whether <NAME>_DEBUG=1 asks to look at the contents of arrays.
 bool Debugging(const Call& call);
 // Whether a call looks at integers that lead a kernel to its data: always on a CPU.
-inline bool ChecksPositions(const Call& call, const Tensor& first) {
+inline bool ChecksIndices(const Call& call, const Tensor& first) {
   return Debugging(call) || first.device().device_type == kDLCPU;
 }
 

@@ -1,4 +1,4 @@
-// What the elements of an input have to be: positions are looked at in every call on a CPU, all
+// What the elements of an input have to be: indices are looked at in every call on a CPU, all
 // else with <NAME>_DEBUG=1 only.
 #include <cstdlib>
 #include <cstring>
@@ -136,7 +136,7 @@ class Elements {
   std::vector<char> copy_;
 };
 
-// Calls a function with the elements of a dense array of positions in the CPU's memory, whose loop
+// Calls a function with the elements of a dense array of indices in the CPU's memory, whose loop
 // is quick enough for every call. False for other arrays, which take the long way, as do those with
 // an element that breaks a rule.
 template <class Holds>

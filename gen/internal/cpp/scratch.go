@@ -73,12 +73,12 @@ func (v *opView) Invalid() []string {
 	return out
 }
 
-// Contents are the checks of what inputs hold: of positions, or of the others, which only debugging looks at.
-func (v *opView) Contents(positions bool) []string {
+// Contents are the checks of what inputs hold: of indices, or of the others, which only debugging looks at.
+func (v *opView) Contents(indices bool) []string {
 	var out []string
 	for i := range v.Inputs {
 		in := &v.Inputs[i]
-		if v.HasPositions(in) != positions {
+		if v.HasIndices(in) != indices {
 			continue
 		}
 		var checks []string

@@ -163,15 +163,15 @@ func rangeText(a *opdef.Attr) string {
 func (v *function) errors(d *view.Docstring) {
 	d.Section("Raises")
 	d.Item("TypeError", "An argument is missing, is no array, or has a type or dtype that is not listed above.")
-	d.Item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range."+v.positions())
+	d.Item("ValueError", "Shapes, devices or memory do not fit together, or an attribute is out of range."+v.indices())
 	d.Item("NotImplementedError", "There is no kernel for the device and dtypes"+v.noDerivative()+".")
 }
 
-// positions says which contents a call on a CPU checks.
-func (v *function) positions() string {
+// indices says which contents a call on a CPU checks.
+func (v *function) indices() string {
 	var names []string
 	for i := range v.Inputs {
-		if v.HasPositions(&v.Inputs[i]) {
+		if v.HasIndices(&v.Inputs[i]) {
 			names = append(names, v.Inputs[i].Name)
 		}
 	}

@@ -66,7 +66,7 @@ func makeWildCalls(t *check.T, c *cases.Case) error {
 	}
 	for i, x := range c.Inputs {
 		in := &t.Op.Inputs[i]
-		if x == nil || !ndarray.IsInteger(x.DType) || x.DType.Bits < 32 || t.Op.HasPositions(in) || in.Mutated {
+		if x == nil || !ndarray.IsInteger(x.DType) || x.DType.Bits < 32 || t.Op.HasIndices(in) || in.Mutated {
 			continue
 		}
 		low, high := ndarray.IntRange(x.DType)
@@ -86,9 +86,9 @@ func makeWildCalls(t *check.T, c *cases.Case) error {
 	return nil
 }
 
-// refuser is a caller that looks at what an input holds: on a CPU every one looks at positions, else only one that debugs.
+// refuser is a caller that looks at what an input holds: on a CPU every one looks at indices, else only one that debugs.
 func refuser(t *check.T, in *opdef.Arg) (calls.Caller, error) {
-	if t.Env.Device == "cpu" && t.Op.HasPositions(in) {
+	if t.Env.Device == "cpu" && t.Op.HasIndices(in) {
 		return t.Caller, nil
 	}
 	if t.Env.DebugCaller == nil {

@@ -69,12 +69,12 @@ func watch(r *calls.Result, f *Framework, call *calls.Call) {
 	}
 }
 
-// ContentsError is the text with which a library refuses a case for positions, or if it looks at all contents for any; empty if
+// ContentsError is the text with which a library refuses a case for indices, or if it looks at all contents for any; empty if
 // it does not.
 func ContentsError(c *cases.Case, all bool) string {
 	for i := range c.Op.Inputs {
 		in := &c.Op.Inputs[i]
-		if c.Inputs[i] == nil || !all && !c.Op.HasPositions(in) {
+		if c.Inputs[i] == nil || !all && !c.Op.HasIndices(in) {
 			continue
 		}
 		begins := c.Op.Name + ": " + in.Name + ": expected "
