@@ -2,12 +2,15 @@ package load_test
 
 import (
 	"bytes"
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -19,23 +22,46 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
 	"github.com/opcast/opcast/internal/language/opdef/projectfs"
+	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
 )
 
-// FuzzLoad feeds any text as a definition and as a manifest. Nothing may panic, every diagnostic points into its file,
-// the result does not depend on the order of maps, and a definition without mistakes obeys the model's promises and can be
-// generated.
+// What reading one text may take: seconds of processors, so that a busy machine does not count, and bytes.
+const mostSeconds, mostBytes = 2, 256 << 20
+
+// FuzzLoad feeds any text as a definition and as a manifest. Nothing may panic, or take more than some time and memory, every
+// diagnostic points into its file, the result does not depend on the order of maps, and a definition without mistakes obeys
+// the model's promises and can be generated.
 func FuzzLoad(f *testing.F) {
 	for _, text := range definitions(f, "../../../..") {
 		f.Add(text)
 	}
 	f.Add(load.Everything)
 	f.Add(load.GradientText)
+	for _, text := range []string{
+		"name = 'demo'\nversion = '0.1.0'\nlicense = 'MIT'\ndevices = ['cpu', 'cuda']\nadaptors = ['torch']\nsources = ['csrc/*.cc']\n" +
+			"include = ['inc']\ndefines = ['A=1']\nretired = [1]\n[cuda]\narch = ['80', '90+PTX']\n[[files]]\nmatch = '**/*.cc'\nflags = ['-O1']\n" +
+			"[headers.x]\npip = 'x'\ninclude = 'inc'\n",
+		strings.Repeat("a.", 5000) + "b = 1", "a = " + strings.Repeat("[{a=", 5000), "[" + strings.Repeat("a", 5000) + "]\nb = 1",
+	} {
+		f.Add(text)
+	}
 	project, err := projectfs.Open(f.TempDir(), projectfs.DefinitionsDir)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		op, diags := load.LoadText(project, text)
+		var op *opdef.Op
+		var diags diag.List
+		bounded(t, "definition", func() { op, diags = load.LoadText(project, text) })
+		bounded(t, "manifest", func() {
+			var mistakes diag.List
+			if doc := tomldoc.Parse(manifest.File, []byte(text), &mistakes); doc != nil {
+				manifest.Check(doc, func(string) string { return "" }, &mistakes)
+			}
+			for _, d := range mistakes {
+				checkPosition(t, text, d)
+			}
+		})
 		again, diagsAgain := load.LoadText(project, text)
 		if !slices.Equal(diags, diagsAgain) || !reflect.DeepEqual(op, again) {
 			t.Fatalf("two results: %v and %v", diags, diagsAgain)
@@ -49,6 +75,24 @@ func FuzzLoad(f *testing.F) {
 			checkGenerates(t, op)
 		}
 	})
+}
+
+// bounded does something within the limits.
+func bounded(t *testing.T, what string, body func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	var begin, end syscall.Rusage
+	runtime.ReadMemStats(&before)
+	errBegin := syscall.Getrusage(syscall.RUSAGE_SELF, &begin)
+	body()
+	if err := cmp.Or(errBegin, syscall.Getrusage(syscall.RUSAGE_SELF, &end)); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	seconds := float64(end.Utime.Nano()+end.Stime.Nano()-begin.Utime.Nano()-begin.Stime.Nano()) / 1e9
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > mostBytes || seconds > mostSeconds {
+		t.Errorf("%s: it took %.1f s of processors and %d MiB", what, seconds, bytes>>20)
+	}
 }
 
 // definitions are the texts of all definitions below a folder, those in archives of tests, too.
