@@ -4,7 +4,7 @@ import numpy as np
 
 
 def lowered(xp, *scores):
-    """The log-sum-exps, with -inf for no keys."""
+    """Return log-sum-exps with -inf for no keys."""
     return [xp.where(s == np.inf, -np.inf, s) for s in scores]
 
 
