@@ -43,6 +43,11 @@ GIVEN: dict[str, dict[str, Any]] = {
 }
 
 
+def ceildiv(a: int, b: int) -> int:
+    """Return a quotient, rounded up."""
+    return -(-a // b)
+
+
 class Op:
     """A definition, and how its sizes are chosen."""
 
@@ -82,7 +87,7 @@ class Op:
     def env(self, grown: str, size: int) -> dict[str, Any]:
         """Return the values of all names of a case."""
         given = {n: v for n, v in GIVEN.get(self.name, {}).items()}
-        env = {"ceildiv": lambda a, b: -(-a // b), "sum": sum, "len": len, **self.defaults}
+        env: dict[str, Any] = {"ceildiv": ceildiv, "sum": sum, "len": len, **self.defaults}
         read = [
             n
             for a in self.text["inputs"]

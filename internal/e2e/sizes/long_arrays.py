@@ -59,8 +59,8 @@ class Memory:
             x = np.empty(shape, dtype)
             fill(x.reshape(-1))
             return x
-        raw = (ctypes.c_char * size).from_address(self.map(size))
-        flat = np.frombuffer(raw, dtype)
+        raw: Any = (ctypes.c_char * size).from_address(self.map(size))
+        flat: np.ndarray = np.frombuffer(raw, dtype)
         each = WINDOW // flat.itemsize
         for part in (flat[:each], flat[each : 2 * each], flat[(size // WINDOW - 1) * each :]):
             fill(part)
