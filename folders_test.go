@@ -58,7 +58,7 @@ func TestOnlyPlaces(t *testing.T) {
 		"internal/language/tomlfmt/read.go": regexp.MustCompile(`\btoml\.(Unmarshal|NewDecoder)\(`),
 		// Git does not run what a repository names.
 		"internal/system/git/git.go": regexp.MustCompile(`"git"[,)]`),
-		// All that people see goes through report.Plain.
+		// All that people see goes through diag.Plain.
 		"cmd/opcast/main.go": regexp.MustCompile(`\bos\.(Stdout|Stderr)\b|\bfmt\.Print(ln|f)?\(`),
 	}
 	found := map[string]bool{}

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	shown "github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/language/diag"
 )
 
 // buildLog passes on what ninja says, which is a line for each command that has ended, and what that command said. It knows which
@@ -29,7 +29,7 @@ const ninjaStatus = "NINJA_STATUS=[%f/%t] "
 var status = regexp.MustCompile(`^\[\d+/\d+\] `)
 
 func newBuildLog(to io.Writer) *buildLog {
-	l := &buildLog{to: shown.Raw(to)}
+	l := &buildLog{to: diag.Raw(to)}
 	if file, ok := l.to.(*os.File); ok {
 		info, err := file.Stat()
 		l.live = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -66,7 +66,7 @@ func (l *buildLog) line(line string) error {
 		begin = "\n"
 	}
 	l.shown = l.live && isStatus
-	_, err := fmt.Fprint(l.to, begin, shown.Plain(line), end)
+	_, err := fmt.Fprint(l.to, begin, diag.Plain(line), end)
 	return err
 }
 

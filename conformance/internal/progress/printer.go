@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/results/report"
 )
@@ -44,7 +45,7 @@ func (p *Printer) Line(format string, args ...any) {
 
 // print writes above the live line, if there is one. What definitions and functions say does not steer the terminal.
 func (p *Printer) print(format string, args ...any) {
-	text := report.Plain(fmt.Sprintf(format, args...))
+	text := diag.Plain(fmt.Sprintf(format, args...))
 	if p.live != nil {
 		p.live.drawn = p.live.text(time.Now())
 		text = eraseLine + text + p.live.drawn

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/language/diag"
 )
 
 // Columns are the heads of the table. Ratios come first: they say something on any machine.
@@ -200,7 +200,7 @@ func markdownTable(b *strings.Builder, columns []string, rows [][]string) {
 	b.WriteString("\n| " + strings.Join(columns, " | ") + " |\n|" + strings.Repeat("---|", len(columns)) + "\n")
 	for _, cells := range rows {
 		for j := range cells {
-			cells[j] = report.Cell(cells[j])
+			cells[j] = diag.Cell(cells[j])
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/results/report"
 )
 
@@ -117,7 +118,7 @@ func TestPlain(t *testing.T) {
 		"\u009b31m, \u202ereversed\u202c":     `\u009b31m, \u202ereversed\u202c`,
 		"a byte that is no character: \x9b1m": `a byte that is no character: \x9b1m`,
 	} {
-		if got := report.Plain(text); got != want {
+		if got := diag.Plain(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/opcast/opcast/internal/language/diag"
 )
 
 // The lines between which a page has the table of what ran where.
@@ -90,7 +92,7 @@ func SupportTable(rows [][]string) string {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, text := range row {
-			cells[i] = Cell(text)
+			cells[i] = diag.Cell(text)
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}

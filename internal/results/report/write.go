@@ -6,9 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/opcast/opcast/internal/system/safefile"
 )
@@ -79,47 +76,4 @@ func scripts(dir string, results []Result) map[string]string {
 		f.Close()
 	}
 	return out
-}
-
-// Plain makes text fit for a terminal. Reasons come from strangers, whose control characters would move the cursor, colour
-// what follows or turn the order of letters around: all but ends of lines and tabs are shown as what they are.
-func Plain(text string) string {
-	var out strings.Builder
-	for i, r := range text {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)): // no UTF-8
-			fmt.Fprintf(&out, `\x%02x`, text[i])
-		case r == '\n', r == '\t', !unicode.IsControl(r) && !unicode.Is(unicode.Bidi_Control, r):
-			out.WriteRune(r)
-		case r < ' ':
-			fmt.Fprintf(&out, `\x%02x`, r)
-		default: // as in JSON
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.String()
-}
-
-// Shown is an output that people see. All text for it goes through Plain; To takes the rest, such as a live line.
-type Shown struct{ To io.Writer }
-
-// Write writes text. It holds no character back, so texts come whole.
-func (s Shown) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(s.To, Plain(string(text))); err != nil {
-		return 0, fmt.Errorf("print: %w", err)
-	}
-	return len(text), nil
-}
-
-// Raw is what lies behind an output.
-func Raw(w io.Writer) io.Writer {
-	if shown, ok := w.(Shown); ok {
-		return shown.To
-	}
-	return w
-}
-
-// Cell makes text fit for a cell of a table in Markdown.
-func Cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(Plain(text))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/results/report"
 )
 
@@ -39,7 +40,7 @@ func cell(text string) string {
 	if text == "" {
 		return "–"
 	}
-	return report.Cell(text)
+	return diag.Cell(text)
 }
 
 func have(v *report.Version) string {

@@ -18,7 +18,6 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/projectfs"
 	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
 	"github.com/opcast/opcast/internal/language/tomlfmt"
-	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
 
@@ -55,7 +54,7 @@ func (a commands) formatStream() error {
 	if err := a.Findings(diags); err != nil {
 		return err
 	}
-	_, err = report.Raw(a.Stdout).Write(out) // a file, to the byte
+	_, err = diag.Raw(a.Stdout).Write(out) // a file, to the byte
 	return err
 }
 

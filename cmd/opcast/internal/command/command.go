@@ -17,8 +17,8 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/judge"
 	"github.com/opcast/opcast/cmd/opcast/internal/ship"
 	"github.com/opcast/opcast/conformance"
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/framework"
-	"github.com/opcast/opcast/internal/results/report"
 )
 
 // Process is what the commands know of the process that they run in.
@@ -32,7 +32,7 @@ type Process struct {
 // Main runs the command line that args are and returns the exit code. If the context ends with an Interruption before the
 // command has done its work, that decides.
 func Main(ctx context.Context, p Process, args []string) int {
-	a := &app.App{Self: p.Self, Stdin: p.Stdin, Stdout: report.Shown{To: p.Stdout}, Stderr: report.Shown{To: p.Stderr}}
+	a := &app.App{Self: p.Self, Stdin: p.Stdin, Stdout: diag.Shown{To: p.Stdout}, Stderr: diag.Shown{To: p.Stderr}}
 	root := newRootCmd(a)
 	understood := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }

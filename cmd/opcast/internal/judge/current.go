@@ -15,8 +15,8 @@ import (
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/generated"
 	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/results/report"
 )
 
 func noBuildFlag(cmd *cobra.Command, noBuild *bool) {
@@ -83,7 +83,7 @@ func newNativeCallerCmd(a commands) *cobra.Command {
 		Use: nativeCaller + " CONFIG", Short: "Serve calls of a library for the conformance suite", Hidden: true,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return conformance.ServeNative(args[0], a.Stdin, report.Raw(a.Stdout))
+			return conformance.ServeNative(args[0], a.Stdin, diag.Raw(a.Stdout))
 		},
 	}
 }

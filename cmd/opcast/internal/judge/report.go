@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/results/report"
 )
 
@@ -89,7 +90,7 @@ func (a commands) diffReports(dirs []string) error {
 		c := &changes[i]
 		fmt.Fprintf(&text, "%s: %s, then %s\n", c, cmp.Or(c.Before, "–"), cmp.Or(c.After, "–"))
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%s%s with another status\n", report.Plain(text.String()), app.Count(len(changes), "result"))
+	_, err = fmt.Fprintf(a.Stdout, "%s%s with another status\n", diag.Plain(text.String()), app.Count(len(changes), "result"))
 	if err == nil && len(changes) > 0 {
 		return app.ExitError{Code: app.ExitFindings}
 	}
@@ -121,7 +122,7 @@ func (a commands) mergeReports(dirs []string, out string) error {
 	if lacking != "" {
 		lacking += "\n"
 	}
-	_, err = fmt.Fprintf(a.Stdout, "%sreport: %s\n%s%s\n", merged.Table(), filepath.Join(out, "index.html"), report.Plain(lacking), summary)
+	_, err = fmt.Fprintf(a.Stdout, "%sreport: %s\n%s%s\n", merged.Table(), filepath.Join(out, "index.html"), diag.Plain(lacking), summary)
 	if err == nil && (!summary.OK() || lacking != "") {
 		return app.ExitError{Code: app.ExitFindings}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
 
@@ -171,7 +171,7 @@ func target(text string) (string, bool) {
 
 // terminal reports whether lines that were written to w can be redrawn.
 func terminal(w io.Writer) bool {
-	f, ok := report.Raw(w).(*os.File)
+	f, ok := diag.Raw(w).(*os.File)
 	if !ok {
 		return false
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/opcast/opcast/conformance"
 	"github.com/opcast/opcast/internal/build"
 	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
-	"github.com/opcast/opcast/internal/results/report"
 )
 
 // testFlags are the choices of the command line: those that the suite takes as they are, and those that choose for it.
@@ -140,7 +140,7 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 	}
 	o = flags.Options
 	o.Project, o.Callables, o.Ops, o.Python, o.Native = p, callables, ops, env.Python, a.nativeCommand()
-	o.Out, o.Progress = report.Raw(a.Stdout), terminal(a.Stdout) // which makes texts plain itself
+	o.Out, o.Progress = diag.Raw(a.Stdout), terminal(a.Stdout) // which makes texts plain itself
 	emulate(&o)
 	if flags.opdefs == "" && flags.Library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error {
