@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-import fastpath
 import jax
 import opcast_jax
-import torch
-from peers import extension, jax_peers
-from row import SHAPE, Row
+from peers import jax_peers
+from row import Row
 from statement import Call
 
 _CHAIN = 101  # ops in the longer of the two jitted functions whose difference is taken
 _jax: Any = jax
-_torch: Any = torch
 
 
 def rows(x: Any, weight: Any) -> list[Row]:
@@ -23,18 +19,14 @@ def rows(x: Any, weight: Any) -> list[Row]:
     ours: Any = opcast_jax.rms_norm
     names = {"x": _jax.numpy.asarray(x), "weight": _jax.numpy.asarray(weight)}
     peer, inner = "jax: jax-tvm-ffi under jit", "jax: jax-tvm-ffi, per op inside a jit"
-    arguments = {**names, "eps": 1e-6}
-    eager = partial(fastpath.parts, ours, arguments)
-    jitted, chain = partial(_split, names), partial(_chain_split, names)
-    rest = "the rest: XLA's custom call and our handler"
     by_hand = "jax: XLA FFI handler by hand"
     return [
-        Row("jax: opcast under jit", _call(_jax.jit(ours), names), peer, jitted, rest),
+        Row("jax: opcast under jit", _call(_jax.jit(ours), names), peer),
         Row(peer, _call(_jax.jit(jax_peers.rms_norm), names)),
         Row(by_hand, _call(_jax.jit(jax_peers.rms_norm_by_hand), names), peer),
-        Row("jax: opcast, not under jit", _call(ours, names), peer, split=eager),
+        Row("jax: opcast, not under jit", _call(ours, names), peer),
         Row("jax: native operations under jit", _call(_jax.jit(jax_peers.native), names), peer),
-        Row("jax: opcast, per op inside a jit", _chain(ours, names), inner, chain, rest),
+        Row("jax: opcast, per op inside a jit", _chain(ours, names), inner),
         Row(inner, _chain(jax_peers.rms_norm, names)),
         Row(f"{by_hand}, per op inside a jit", _chain(jax_peers.rms_norm_by_hand, names), inner),
         *_gradients(names["x"]),
@@ -78,28 +70,3 @@ def _gradients(x: Any) -> list[Row]:
         Row(peer, call(jax_peers.silu_and_mul)),
         Row("jax gradient: native operations", call(jax_peers.native_silu_and_mul), peer),
     ]
-
-
-def _exported(label: str) -> Call:
-    """Return the exported function itself, called from C++ on tensors of the same size."""
-    names = {
-        "f": extension.load().repeat,
-        "y": _torch.empty(SHAPE),
-        "x": _torch.ones(SHAPE),
-        "weight": _torch.ones(SHAPE[1:]),
-    }
-    return Call("f(y, x, weight, 100)", names, per=100, label=label)
-
-
-def _cheap(x: Any, weight: Any) -> Any:
-    return x * weight
-
-
-def _split(names: dict[str, Any]) -> list[Call]:
-    code, jitted = "f(x, weight).block_until_ready()", _jax.jit(_cheap)
-    label = "a jitted function that does nothing but x * weight"
-    return [Call(code, {"f": jitted, **names}, label=label), _exported("the exported function")]
-
-
-def _chain_split(names: dict[str, Any]) -> list[Call]:
-    return [_exported("the exported function")]

@@ -1,7 +1,7 @@
 """Measure what a call of a generated op costs beside hand-written bindings of the same function.
 
-Prints ratios to the peers, with the budgets, and for every line that misses its budget what its
-fast path consists of. A verdict has a question mark where the budget lies between the quartiles.
+Prints ratios to the peers, with the budgets. A verdict has a question mark where the budget lies between
+the quartiles.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy_rows
 import torch_rows
 from figures import quartiles, ratios
 from row import SHAPE, Row
-from statement import Call, measure
+from statement import measure
 
 _ROUNDS = 100
 _WIDTH = 52
@@ -36,7 +36,6 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help="samples per line")
-    parser.add_argument("--split", action="store_true", help="take every fast path apart")
     parser.add_argument("--figures", type=Path, help="write the figures into this file, too")
     options = parser.parse_args()
     lines = rows()
@@ -45,18 +44,12 @@ def main() -> None:
     print(
         f"{'what':{_WIDTH}}{'median':>8}{'quartiles':>16}{'ratio':>7}{'quartiles':>13}{'budget':>8}"
     )
-    missed: list[Row] = []
     for row in lines:
         own = samples[row.what]
         spread = quartiles(ratios(own, samples[row.peer])) if row.peer else None
-        if row.budget is not None and spread and spread[1] > row.budget:
-            missed.append(row)
         print(_line(row, quartiles(own), spread))
     if options.figures:
         figures.write(options.figures, [f for row in lines for f in _figures(row, samples)])
-    for row in lines:
-        if row.split and (row in missed or options.split):
-            _print_split(row, options.rounds)
 
 
 def _line(row: Row, time: Sequence[float], spread: Sequence[float] | None) -> str:
@@ -84,18 +77,6 @@ def _figures(row: Row, samples: dict[str, list[float]]) -> list[figures.Figure]:
 
 def _range(spread: Sequence[float]) -> str:
     return f"{spread[0]:.2f}-{spread[2]:.2f}"
-
-
-def _print_split(row: Row, rounds: int) -> None:
-    """Print the parts of a call, timed alone; what they leave of the whole is the rest."""
-    assert row.split
-    calls = [Call("pass", {}), row.call, *row.split()]
-    empty, whole, *times = [quartiles(s)[1] for s in measure(calls, rounds)]
-    print(f"\n{row.what}: where {whole:.2f} µs go")
-    times = [t if c.less else t - empty / c.per for c, t in zip(calls[2:], times)]
-    for call, time in zip(calls[2:], times):
-        print(f"{time:8.3f}  {call.label or call.code}")
-    print(f"{whole - sum(times):8.3f}  {row.rest}")
 
 
 if __name__ == "__main__":

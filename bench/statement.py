@@ -25,14 +25,10 @@ class Call:
     """The statement."""
     names: Mapping[str, Any]
     """What it uses, as local variables."""
-    globals: Mapping[str, Any] | None = None
-    """What else it uses."""
     per: int = 1
     """Number of operations in one execution."""
     less: Call | None = None
     """A call whose time is subtracted before the division."""
-    label: str = ""
-    """What to print for it instead of the statement."""
 
 
 class Timed(turns.Timed):
@@ -42,8 +38,7 @@ class Timed(turns.Timed):
         """Compile it, and set how often a sample executes it."""
         hidden = {f"_local_{name}": value for name, value in call.names.items()}
         setup = "; ".join(f"{name} = _local_{name}" for name in call.names) or "pass"
-        space = {**(call.globals or {}), **hidden}
-        self._timer = timeit.Timer(call.code, setup, globals=space)
+        self._timer = timeit.Timer(call.code, setup, globals=hidden)
         super().__init__(self._timer.timeit, wait=lambda _: None, eager=False)
         self._per = call.per
         self._less = Timed(call.less) if call.less else None

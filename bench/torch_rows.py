@@ -6,7 +6,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-import fastpath
 import opcast_torch
 import opcast_torch.layers as opcast_torch_layers
 import torch
@@ -18,7 +17,6 @@ _torch: Any = torch
 _PEER = "torch: C++ TORCH_LIBRARY op"
 _WRAPPED = "torch: C++ TORCH_LIBRARY op, behind the same wrapper"
 _CHAIN = 32  # calls in a compiled graph
-_REST = "the rest: kept tensors, from the node to the gradient op and back"
 
 
 def rows(x: Any, weight: Any) -> list[Row]:
@@ -56,10 +54,9 @@ def _calls(names: dict[str, Any]) -> list[Row]:
         call = Call(code, {"f": f, **made}, per=more.pop("per", 1))
         return Row(what, call, more.pop("peer", _PEER), **more)
 
-    split = partial(fastpath.parts, ours, {**names, "eps": 1e-6, "out": None})
     native, repeat = _torch.nn.functional.rms_norm, "f(y, x, weight, 100)"
     return [
-        row("torch: opcast", ours, peer=_WRAPPED, split=split),
+        row("torch: opcast", ours, peer=_WRAPPED),
         row(_WRAPPED, _behind(ours, registered.default)),
         row(_PEER, registered.default, peer=""),
         row("torch: C++ TORCH_LIBRARY op, not .default", registered),
@@ -96,13 +93,10 @@ def _compiled(names: dict[str, Any]) -> list[Row]:
         return Call("f(x, weight)", {"f": f, **names}, per=_CHAIN)
 
     peer = "torch.compile, per call: C++ TORCH_LIBRARY op"
-    compiled: Any = _torch.ops.opcast.rms_norm.compiled
-    made = {**names, "f": compiled, "eps": 1e-6}
-    parts = [Call("f(x, weight, eps)", made, label="the registered op, eager")]
     ours = call(chain(opcast_torch.rms_norm))
     theirs = call(chain(partial(_positional, registered.default)))
     return [
-        Row("torch.compile, per call: opcast", ours, peer, parts.copy, "what the graph adds"),
+        Row("torch.compile, per call: opcast", ours, peer),
         Row(peer, theirs),
     ]
 
@@ -125,8 +119,7 @@ def _watched(names: dict[str, Any]) -> list[Row]:
         code = f"{head}\n    for _ in range(100): f(x, weight)"
         calls = [Call(code, {"f": f, **names, **more}, per=100) for f in both.values()]
         whats = [f"torch, under {way}: {who}" for who in both]
-        parts = [Call("f(x, weight)", {"f": ours, **names}, label="the call that nobody watches")]
-        rows.append(Row(whats[0], calls[0], whats[1], parts.copy, f"what {way} adds"))
+        rows.append(Row(whats[0], calls[0], whats[1]))
         rows.append(Row(whats[1], calls[1]))
     return rows
 
@@ -151,29 +144,8 @@ def _gradients(op: str, names: dict[str, Any], peers: dict[str, Any]) -> list[Ro
     code = f"grad(f({inputs}), ({inputs},), g)"
     first, *others = [f"torch fwd + bwd {op}: {what}" for what in peers]
     calls = [Call(code, {"f": f, **common}) for f in (ours, *peers.values())]
-    split = partial(_split, op, names, common)
     return [
-        Row(f"torch fwd + bwd {op}: opcast", calls[0], first, split, _REST),
+        Row(f"torch fwd + bwd {op}: opcast", calls[0], first),
         Row(first, calls[1]),
         *(Row(what, call, first) for what, call in zip(others, calls[2:])),
-    ]
-
-
-def _split(op: str, names: dict[str, Any], common: dict[str, Any]) -> list[Call]:
-    """Return the parts of a forward and backward pass; some are differences of two calls."""
-    forward: Any = vars(opcast_torch)[op]
-    backward: Any = vars(opcast_torch)[f"{op}_backward"]
-    inputs, plain = ", ".join(names), {"f": forward, **names}
-    call = f"f({inputs})"
-    without = Call(call, plain, label="the call without gradients: guard, allocation, kernel")
-    grads = tuple(_torch.ones_like(value) for value in names.values())
-    y = _torch.ones_like(common["g"])
-    nothing = {**common, "f": torch_peers.Nothing.apply, "y": y, "grads": grads}
-    node = Call(f"f(y, grads, {inputs})", nothing)
-    engine = f"grad(f(y, grads, {inputs}), ({inputs},), g)"
-    return [
-        without,
-        Call(call, {**common, "f": forward}, less=without, label="what the node adds to it"),
-        Call(engine, nothing, less=node, label="the engine, for a node that does nothing"),
-        Call(f"f(g, {inputs})", {**plain, "f": backward, "g": common["g"]}, label=f"{op}_backward"),
     ]

@@ -97,21 +97,6 @@ def like_first(x: Tensor, *_: Any) -> Tensor:
     return torch.empty_like(x)
 
 
-class Nothing(_Function):
-    """Return what is given: what apply and the engine cost by themselves."""
-
-    @staticmethod
-    def forward(ctx: Any, result: Tensor, grads: tuple[Tensor, ...], *inputs: Tensor) -> Tensor:
-        """Return the result."""
-        ctx.grads = grads
-        return result.view_as(result)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-        """Return the gradients."""
-        return None, None, *ctx.grads
-
-
 def _custom(name: str, function: Any, fake: Any) -> Any:
     op = _library.custom_op(f"opcast_bench::{name}", function, mutates_args=())
     op.register_fake(fake)
