@@ -53,7 +53,7 @@ func (e Expected) number(i int) number {
 // anything.
 func beyond(c *cases.Case, arg *opdef.Arg, e Expected) string {
 	limits, err := cases.LimitsOf(arg, c)
-	if err != nil || arg.Valid != "" || limits.Min == nil && limits.Max == nil || !opdef.HoldsPositions(c.DType(arg.Type).Short) {
+	if err != nil || arg.Mutated || arg.Valid != "" || limits.Min == nil && limits.Max == nil || !opdef.HoldsPositions(c.DType(arg.Type).Short) {
 		return ""
 	}
 	for i := range e.Values {

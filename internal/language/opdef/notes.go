@@ -47,14 +47,9 @@ func HoldsPositions(short string) bool {
 	return known && d.Code <= 1 && 8 < d.Bits && d.Bits < 64
 }
 
-// written are the arrays that the op writes, by the key of each.
+// written are the arrays that the op only writes, by the key of each: the range of an input is that of what the caller gives.
 func (o *Op) written() map[string]*Arg {
 	all := map[string]*Arg{}
-	for i := range o.Inputs {
-		if o.Inputs[i].Mutated {
-			all[tomldoc.Element("inputs", i)] = &o.Inputs[i]
-		}
-	}
 	for i := range o.Outputs {
 		all[tomldoc.Element("outputs", i)] = &o.Outputs[i]
 	}
