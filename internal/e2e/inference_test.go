@@ -43,7 +43,7 @@ func TestInference(t *testing.T) {
 	if !testing.Short() {
 		ops = slices.Concat(onlyThere, others)
 	}
-	// Compilers of all processors' programs take minutes on a busy machine.
+	// PyTorch's compiler takes minutes on a busy machine.
 	words := []string{"-C", dir, "test", "--spread", "--timeout", "2m", "--python", interpreter, "--report", filepath.Join(dir, "report")}
 	code, stdout, stderr := opcast(t, append(words, ops...)...)
 	r, err := report.Read(filepath.Join(dir, "report", "report.json"))
