@@ -126,6 +126,10 @@ func RangeNotes(p *Project) (list diag.List) {
 		written := op.written()
 		for _, key := range slices.Sorted(maps.Keys(written)) {
 			a := written[key]
+			given := func(in Arg) bool { return a.Type.Var != "" && in.Type.Var == a.Type.Var }
+			if slices.ContainsFunc(op.Inputs, given) { // numbers of the same kind as the caller's, not positions
+				continue
+			}
 			if i := slices.IndexFunc(op.Allowed(*a), HoldsPositions); i >= 0 && op.most(a) == nil {
 				short := op.Allowed(*a)[i]
 				list.AddNote(op.Pos[tomldoc.Join(key, "type")], code.NoRange, `add min and max, as in max = "N - 1": calls in which they do not fit are refused`,
