@@ -281,10 +281,6 @@ def chain_speculative_sampling(
         raise _r.size(op, "seed", seed_s, 0, 2, ())
     if not (V_ > 0):
         raise _r.require(op, "V > 0", (("V", V_, ""),))
-    if not (_a.fit(op, V_ - 1) <= 2147483647):
-        raise _r.require(op, "V - 1 <= 2147483647", (("V", V_, ""),))
-    if not (S_ <= 2147483647):
-        raise _r.require(op, "S <= 2147483647", (("S", S_, ""),))
     if _a.fit(op, S_ + 1) < 0:
         raise _r.negative_size(op, "output token_ids", "S + 1", _a.fit(op, S_ + 1))
     specs: _m.Specs = (((B_, _a.fit(op, S_ + 1)), "int32"), ((B_,), "int32"))
@@ -1381,8 +1377,6 @@ def flash_mla_sparse_decode(
     kv_packed_s = fw.shape(kv_packed_)
     if len(kv_packed_s) != 3:
         raise _r.rank(op, "kv_packed", 3, kv_packed_s)
-    NB_ = kv_packed_s[0]
-    PS_ = kv_packed_s[1]
     if kv_packed_s[2] != 584:
         raise _r.size(op, "kv_packed", kv_packed_s, 2, 584, ())
     indices_t = fw.dtype(indices_)
@@ -1406,10 +1400,6 @@ def flash_mla_sparse_decode(
         if topk_length_s[0] != B_:
             raise _r.size(op, "topk_length", topk_length_s, 0, B_, (("B", B_, "q"),))
     splits_ = max(1, min(_a.floordiv(op, K_, 256), 8))
-    if not (_a.fit(op, _a.fit(op, NB_ * PS_) - 1) <= 2147483647):
-        raise _r.require(op, "NB*PS - 1 <= 2147483647", (("NB", NB_, ""), ("PS", PS_, "")))
-    if not (K_ <= 2147483647):
-        raise _r.require(op, "K <= 2147483647", (("K", K_, ""),))
     specs: _m.Specs = (
         ((B_, S_, H_, 512), "bfloat16"),
         ((B_, S_, H_), "float32"),
@@ -1493,8 +1483,6 @@ def flash_mla_sparse_decode_splitk(
     kv_packed_s = fw.shape(kv_packed_)
     if len(kv_packed_s) != 3:
         raise _r.rank(op, "kv_packed", 3, kv_packed_s)
-    NB_ = kv_packed_s[0]
-    PS_ = kv_packed_s[1]
     if kv_packed_s[2] != 584:
         raise _r.size(op, "kv_packed", kv_packed_s, 2, 584, ())
     indices_t = fw.dtype(indices_)
@@ -1520,10 +1508,6 @@ def flash_mla_sparse_decode_splitk(
     _splits1_ = _a.ceildiv(op, 128, max(_a.fit(op, B_ * S_), 1))
     _splits2_ = max(1, min(min(_a.floordiv(op, K_, 64), _splits1_), 16))
     splits_ = num_splits_ if num_splits_ > 0 else _splits2_
-    if not (_a.fit(op, _a.fit(op, NB_ * PS_) - 1) <= 2147483647):
-        raise _r.require(op, "NB*PS - 1 <= 2147483647", (("NB", NB_, ""), ("PS", PS_, "")))
-    if not (K_ <= 2147483647):
-        raise _r.require(op, "K <= 2147483647", (("K", K_, ""),))
     specs: _m.Specs = (
         ((B_, S_, H_, 512), "bfloat16"),
         ((B_, S_, H_), "float32"),
@@ -1771,10 +1755,6 @@ def fused_moe(
         raise _r.size(op, "topk_ids", topk_ids_s, 0, N_, (("N", N_, "x"),))
     if topk_ids_s[1] != k_:
         raise _r.size(op, "topk_ids", topk_ids_s, 1, k_, (("k", k_, "topk_weights"),))
-    if not (_a.fit(op, N_ * k_) <= 2147483647):
-        raise _r.require(op, "N*k <= 2147483647", (("N", N_, ""), ("k", k_, "")))
-    if not (_a.fit(op, _a.fit(op, N_ * k_) - 1) <= 2147483647):
-        raise _r.require(op, "N*k - 1 <= 2147483647", (("N", N_, ""), ("k", k_, "")))
     if _a.fit(op, E_ + 1) < 0:
         raise _r.negative_size(op, "scratch offsets", "E + 1", _a.fit(op, E_ + 1))
     if _a.fit(op, N_ * k_) < 0:
@@ -2832,8 +2812,6 @@ def grouped_topk(
                 ("topk_groups", topk_groups_, ""),
             ),
         )
-    if not (_a.fit(op, E_ - 1) <= 2147483647):
-        raise _r.require(op, "E - 1 <= 2147483647", (("E", E_, ""),))
     specs: _m.Specs = (
         ((N_, k_), "float32"),
         ((N_, k_), "int32"),
@@ -3408,12 +3386,6 @@ def moe_align_block_size(
     N_ = topk_ids_s[0]
     k_ = topk_ids_s[1]
     S_ = _a.fit(op, _a.fit(op, N_ * k_) + _a.fit(op, num_experts_ * _a.fit(op, block_size_ - 1)))
-    if not (_a.fit(op, N_ * k_) <= 2147483647):
-        raise _r.require(op, "N*k <= 2147483647", (("N", N_, ""), ("k", k_, "")))
-    if not (_a.fit(op, num_experts_ - 1) <= 2147483647):
-        raise _r.require(op, "num_experts - 1 <= 2147483647", (("num_experts", num_experts_, ""),))
-    if not (S_ <= 2147483647):
-        raise _r.require(op, "S <= 2147483647", (("S", S_, ""),))
     if S_ < 0:
         raise _r.negative_size(op, "output sorted_ids", "S", S_)
     if _a.ceildiv(op, S_, block_size_) < 0:
@@ -3474,10 +3446,6 @@ def moe_permute(
     if topk_ids_s[0] != N_:
         raise _r.size(op, "topk_ids", topk_ids_s, 0, N_, (("N", N_, "x"),))
     k_ = topk_ids_s[1]
-    if not (_a.fit(op, _a.fit(op, N_ * k_) - 1) <= 2147483647):
-        raise _r.require(op, "N*k - 1 <= 2147483647", (("N", N_, ""), ("k", k_, "")))
-    if not (_a.fit(op, N_ * k_) <= 2147483647):
-        raise _r.require(op, "N*k <= 2147483647", (("N", N_, ""), ("k", k_, "")))
     if _a.fit(op, N_ * k_) < 0:
         raise _r.negative_size(op, "output permuted", "N*k", _a.fit(op, N_ * k_))
     if _a.fit(op, num_experts_ + 1) < 0:
@@ -4872,8 +4840,6 @@ def top_k_top_p_min_p_sampling_from_probs(
             raise _r.size(op, "min_p", min_p_s, 0, B_, (("B", B_, "probs"),))
     if not (V_ > 0):
         raise _r.require(op, "V > 0", (("V", V_, ""),))
-    if not (_a.fit(op, V_ - 1) <= 2147483647):
-        raise _r.require(op, "V - 1 <= 2147483647", (("V", V_, ""),))
     specs: _m.Specs = (((B_,), "int32"),)
     if out is not None:
         _m.outputs(
@@ -4920,8 +4886,6 @@ def topk(
     W_ = _a.fit(op, 65536 + N_)
     if not (k_ <= N_):
         raise _r.require(op, "k <= N", (("N", N_, ""), ("k", k_, "")))
-    if not (_a.fit(op, N_ - 1) <= 2147483647):
-        raise _r.require(op, "N - 1 <= 2147483647", (("N", N_, ""),))
     specs: _m.Specs = (
         ((*batch, k_), T_),
         ((*batch, k_), "int32"),
@@ -4958,8 +4922,6 @@ def topk_softmax(
     E_ = gating_s[1]
     if not (k_ <= E_):
         raise _r.require(op, "k <= E", (("E", E_, ""), ("k", k_, "")))
-    if not (_a.fit(op, E_ - 1) <= 2147483647):
-        raise _r.require(op, "E - 1 <= 2147483647", (("E", E_, ""),))
     specs: _m.Specs = (((N_, k_), "float32"), ((N_, k_), "int32"))
     if out is not None:
         _m.outputs(fw, op, ("weights", "ids"), specs, out, (("gating", gating_),), ("", ""))
