@@ -184,7 +184,7 @@ def trust(demo: Demo) -> None:
 
 
 def replaced(demo: Demo) -> None:
-    """Load nothing but what was built, whoever could write into an entry once."""
+    """Load no library that was changed, even if nobody else can write into its entry any more."""
     library = demo.library()
     built = library.read_bytes()
     library.write_bytes(b"evil")

@@ -93,7 +93,7 @@ func TestEnduranceOfFunctions(t *testing.T) {
 	}
 }
 
-// An author's modules may have the names of ours: they find themselves, at once and later, and ours work beside them.
+// An author's modules may have the names of ours: imports from them find theirs, at the start and later, and ours still work.
 func TestNamesOfAuthors(t *testing.T) {
 	dir, files := t.TempDir(), t.TempDir()
 	if err := worker.WriteFiles(files); err != nil {

@@ -71,6 +71,9 @@ func (d DType) StableFunction() string {
 // Inexact says whether the dtype is of floating point, real or complex: such arrays have gradients.
 func (d DType) Inexact() bool { return d.ULP > 0 || strings.HasPrefix(d.Long, "complex") }
 
+// Indexes says whether the dtype is of integers that arrays are indexed with: those of 32 bits and more.
+func (d DType) Indexes() bool { return d.Code <= 1 && d.Bits >= 32 }
+
 // LookupLong returns the row with the given long name.
 func LookupLong(long string) (DType, bool) {
 	for _, d := range Table {

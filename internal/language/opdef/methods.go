@@ -256,13 +256,13 @@ func (o *Op) Allowed(a Arg) []string {
 	return []string{a.Type.DType}
 }
 
-// HasIndices says whether an input holds integers that can lead a kernel out of its arrays: those of 32 bits and more, with
-// a range. Every call on a CPU checks them.
+// HasIndices says whether an input holds integers that can lead a kernel out of its arrays, and has a range. Every call on a CPU
+// checks them.
 func (o *Op) HasIndices(a *Arg) bool {
 	ranged := a.Min != nil || a.Max != nil || a.Sorted
 	return ranged && !a.Unchecked && !slices.ContainsFunc(o.Allowed(*a), func(short string) bool {
 		d, _ := dtype.Lookup(short)
-		return d.Inexact() || d.Bits < 32
+		return !d.Indexes()
 	})
 }
 

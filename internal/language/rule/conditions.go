@@ -10,10 +10,11 @@ import (
 
 // carried emits the rules on outputs that tell dtypes which attributes choose, where inputs or conditions depend on them.
 func (p *Program) carried() {
+	conditions := slices.Concat(p.Op.Requires, p.Op.Fits())
 	for _, v := range p.Op.DTypes {
 		mentions := func(e *expr.Expr) bool { return slices.Contains(e.Symbols(), v.Name) }
 		shares := func(a opdef.Arg) bool { return a.Type.Var == v.Name }
-		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(slices.Concat(p.Op.Requires, p.Op.Fits()), mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
+		if p.DTypeOf[v.Name] != "" && (slices.ContainsFunc(conditions, mentions) || slices.ContainsFunc(p.Op.Inputs, shares)) {
 			p.add(Rule{Kind: Carried, Arg: Carrier(p.Op, v.Name).Name, Var: v.Name, Allowed: p.choices(v.Name)})
 		}
 	}

@@ -58,7 +58,7 @@ class _Build:
         self.key = self.build_key()
         self.cache = _cache.folder(NAME)
         self.entry = self.cache / f"{self.key[:32]}-{name}"
-        # Beside the entry: who can write into that must not decide what is right there.
+        # Outside of the entry: somebody who could change the library there could change its digest, too.
         self.states = self.cache / f"{self.entry.name}.json"
 
     def build_key(self) -> str:
