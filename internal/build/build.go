@@ -41,6 +41,8 @@ type Options struct {
 	Portable bool
 	// Debug builds without optimisation and with debug information; Verbose shows the command lines.
 	Debug, Verbose bool
+	// Sanitizer, if there is one, makes a library for the CPU that looks for errors while it runs, apart from the packages.
+	Sanitizer *Sanitizer
 	// Unlinked keeps the packages out of the environment.
 	Unlinked bool
 	// Objects keeps the objects of all builds of a user.
@@ -146,7 +148,7 @@ func (in *inputs) tellGPU(result *Result, dir string) (err error) {
 func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []string, err error) {
 	in = inputs{
 		project: withArchs(o.Project, o.Getenv(compiler.ArchVariable)), embedded: o.Runtime, env: o.Env, debug: o.Debug,
-		environment: compiler.EnvironmentText(o.Getenv), emulated: emulationIn(o.Devices),
+		environment: compiler.EnvironmentText(o.Getenv), emulated: emulationIn(o.Devices), sanitizer: o.Sanitizer,
 	}
 	in.withoutCPU = in.emulated != nil && !slices.Contains(o.Devices, "cpu")
 	if o.Native {
@@ -190,8 +192,8 @@ func gather(ctx context.Context, o Options, root *os.Root) (in inputs, notes []s
 // generatedUnits are the units that the generator made: those of the backend, and of the frameworks that can use the library.
 // Notes say which frameworks are left out.
 func (in *inputs) generatedUnits(o Options) (units, notes []string, err error) {
-	if units, err = tree.Glob(o.Project.Dir, "backend/gen/*.cc"); err != nil || in.withoutCPU {
-		return units, nil, err // no framework has an emulated device
+	if units, err = tree.Glob(o.Project.Dir, "backend/gen/*.cc"); err != nil || in.withoutCPU || in.sanitizer != nil {
+		return units, nil, err // no framework has an emulated device, or knows of a sanitizer
 	}
 	handlers, notes, err := findHandlers(o)
 	return append(units, handlers...), notes, err

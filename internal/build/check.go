@@ -30,6 +30,11 @@ func check(o Options, newer []string, libraries []library, where func(library) s
 			return nil, err
 		}
 		policy.ExportPrefixes = l.exports
+		if o.Sanitizer != nil {
+			if err := o.Sanitizer.allow(&policy); err != nil {
+				return nil, err
+			}
+		}
 		if o.Portable {
 			policy.Standard = elfcheck.FindStandard(standard)
 		}

@@ -23,6 +23,8 @@ var baseFlags = []string{
 // manifest says so. A kernel that somebody brings along shall build, and its warnings be seen.
 func (in inputs) errorFlags(source string) []string {
 	switch {
+	case in.sanitizer != nil: // compilers warn of what it adds
+		return nil
 	case slices.Contains(in.kernels, source) && !in.project.Manifest.Build.Werror:
 		return nil
 	case in.nvccTakes(source):
@@ -108,12 +110,7 @@ func (in inputs) flags() []ninja.Var {
 
 // cppFlags are the C++ compiler's options of all units.
 func (in inputs) cppFlags() []string {
-	flags := append([]string{"-std=c++17"}, baseFlags...)
-	if in.debug {
-		flags = append(flags, "-O0", "-g")
-	} else {
-		flags = append(flags, "-O3", "-g0")
-	}
+	flags := slices.Concat([]string{"-std=c++17"}, baseFlags, in.optimisation())
 	if in.narrowest != "" {
 		flags = append(flags, "-DOPCAST_NARROWEST="+in.narrowest)
 	}
@@ -263,6 +260,7 @@ func (in inputs) linkFlags(l library) string {
 	if len(in.shim) > 0 {
 		flags = append(flags, portableWords...)
 	}
+	flags = append(flags, in.sanitizer.words()...)
 	own := ninja.Escape(shellWords(append(flags, in.project.Manifest.Link...)...))
 	if h := in.handlersOf(l.sources[0]); h != nil {
 		own += h.link()

@@ -90,3 +90,16 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	}
 	return all
 }
+
+// Some systems have the linker read a script, which no program can load.
+func TestLinkedBy(t *testing.T) {
+	dir := t.TempDir()
+	library, script := filepath.Join(dir, "libasan.so.8.0.0"), filepath.Join(dir, "libasan.so")
+	tooltest.Write(t, library, "\x7fELF and more")
+	tooltest.Write(t, script, "INPUT ( "+library+" )\n")
+	for file, want := range map[string]string{library: library, script: library, dir + "/none": "", "": ""} {
+		if got := linkedBy(file); got != want {
+			t.Errorf("%s: got %q, want %q", file, got, want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 func install(o Options, root *os.Root, p *plan) (*Result, error) {
 	result := &Result{Library: p.libraries[0].output}
 	for _, file := range installed(o.Project) { // handlers of an earlier build would call this one's backend
-		if slices.ContainsFunc(p.libraries, func(l library) bool { return l.installed == file }) {
+		if o.Sanitizer != nil || slices.ContainsFunc(p.libraries, func(l library) bool { return l.installed == file }) {
 			continue
 		}
 		if err := safefile.Remove(root, file); err != nil {
@@ -35,6 +35,9 @@ func install(o Options, root *os.Root, p *plan) (*Result, error) {
 		if i == 0 {
 			result.SHA256 = tree.ContentDigest(content)
 		}
+	}
+	if o.Sanitizer != nil {
+		return result, o.Sanitizer.install(root, o.Project)
 	}
 	if !o.Unlinked {
 		note, err := link(o)

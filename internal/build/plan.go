@@ -25,6 +25,8 @@ type inputs struct {
 	cuda  *compiler.CUDA
 	hip   *compiler.HIP
 	debug bool
+	// sanitizer looks for errors while the library runs; nil for none.
+	sanitizer *Sanitizer
 	// emulated is the device in software on which kernels for GPUs run, nil where they run on GPUs; emulatedGFX are AMD's
 	// architectures for which it stands.
 	emulated    *emulation
@@ -56,7 +58,7 @@ type inputs struct {
 // plan is a build that has not run: what to compile and the libraries that will come out.
 type plan struct {
 	in     inputs
-	folder string // build/release or build/debug
+	folder string // build/release, build/debug, …
 	id     string
 	// portable is the build.ninja of everything, without what differs between machines.
 	portable  string
@@ -79,14 +81,8 @@ type unit struct{ source, object, flags, key string }
 
 func newPlan(in inputs) (*plan, error) {
 	in.features = in.sourceFeatures()
-	p := &plan{in: in, folder: "build/release"}
-	if in.debug {
-		p.folder = "build/debug"
-	}
-	if in.emulated != nil {
-		p.folder = in.emulated.folder()
-	}
-	p.add(backendLibrary(in.project), []string{"__tvm_ffi_"}, slices.Concat(in.backend, in.inLinkOrder(), in.shim))
+	p := &plan{in: in, folder: in.folder()}
+	p.add(in.sanitizer.inSite(backendLibrary(in.project)), []string{"__tvm_ffi_"}, slices.Concat(in.backend, in.inLinkOrder(), in.shim))
 	for i := range in.handlers {
 		h := &in.handlers[i]
 		l := p.add(handlerLibrary(in.project, &h.Framework), []string{h.exports()}, slices.Concat(h.sources, in.shim))
@@ -118,6 +114,19 @@ func newPlan(in inputs) (*plan, error) {
 		u.key = p.key(u.flags)
 	}
 	return p, nil
+}
+
+// folder is where a build lies, so that one of another kind stays as it is.
+func (in inputs) folder() string {
+	switch {
+	case in.sanitizer != nil:
+		return in.sanitizer.folder()
+	case in.emulated != nil:
+		return in.emulated.folder()
+	case in.debug:
+		return "build/debug"
+	}
+	return "build/release"
 }
 
 // idLength is the number of hexadecimal digits in the build id, which tells a library from others that were built from

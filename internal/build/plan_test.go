@@ -102,8 +102,11 @@ func TestPlanOptions(t *testing.T) {
 		edit             func(*inputs)
 		present, absent_ string
 	}{
-		"release":   {func(*inputs) {}, " -O3 -g0 ", " -O0 "},
-		"debug":     {func(in *inputs) { in.debug = true }, " -O0 -g ", " -O3 "},
+		"release": {func(*inputs) {}, " -O3 -g0 ", " -O0 "},
+		"debug":   {func(in *inputs) { in.debug = true }, " -O0 -g ", " -O3 "},
+		"sanitizer": {func(in *inputs) {
+			in.project.Manifest.Build.Werror, in.sanitizer = true, &Sanitizer{flags: []string{"-fsanitize=thread"}}
+		}, " -O1 -g1 -fsanitize=thread ", " -Werror "},
 		"gcc":       {func(*inputs) {}, " -fno-gnu-unique ", "tvm_ffi"},
 		"clang":     {func(in *inputs) { in.compiler.Clang = true }, " -Wall ", " -fno-gnu-unique "},
 		"warnings":  {func(*inputs) {}, " -Wall -Wextra ", " -Werror "},

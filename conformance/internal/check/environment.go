@@ -34,6 +34,8 @@ type Environment struct {
 	Errors *oracle.ErrorHistograms
 	// Foreign says that what is under test was not generated; nil where it was.
 	Foreign *ForeignCode
+	// Sanitizer is the name of the one that watches the processes which call; empty for none.
+	Sanitizer string
 	// Replay has what scripts need to make a call again.
 	Replay ReplayInfo
 }

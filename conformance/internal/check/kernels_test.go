@@ -1,6 +1,11 @@
 package check
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/opcast/opcast/internal/results/report"
+	"github.com/opcast/opcast/internal/system/rpc"
+)
 
 // A kernel that the machine cannot run is not one that no sample reaches.
 func TestOfMachine(t *testing.T) {
@@ -17,6 +22,24 @@ func TestOfMachine(t *testing.T) {
 	} {
 		if got := ofMachine(reason); got != want {
 			t.Errorf("ofMachine(%q) = %t", reason, got)
+		}
+	}
+}
+
+// What a sanitizer found comes first, and is one cause with all values.
+func TestSanitizersAreTold(t *testing.T) {
+	const race = "ThreadSanitizer: data race k.cc:7 in Scale"
+	for name, tt := range map[string]struct{ stderr, text, cause string }{
+		"a crash": {"Fatal Python error", "the process died: worker stopped: exit status 1\nFatal Python error", report.CauseDies},
+		"a race":  {"==\nSUMMARY: " + race + "\n==", race + "\n==\nSUMMARY: " + race + "\n==", race},
+		"an overflow": {"k.cc:6:41: runtime error: signed integer overflow: 3 * 1000000000 cannot be\n    #0",
+			"k.cc:6:41: runtime error: signed integer overflow: 3 * 1000000000 cannot be\n    #0", "k.cc:6:41: runtime error: signed integer overflow"},
+		"an address": {"k.cc:6:4: runtime error: load of misaligned address 0x7f01 for type 'int'\n",
+			"k.cc:6:4: runtime error: load of misaligned address 0x7f01 for type 'int'\n", "k.cc:6:4: runtime error: load of misaligned address"},
+	} {
+		crash := &rpc.CrashError{Reason: "exit status 1", Stderr: tt.stderr}
+		if text, died := crashText(crash); !died || text != tt.text || crashCause(crash) != tt.cause {
+			t.Errorf("%s: got %q, because %q", name, text, crashCause(crash))
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 type ReplayInfo struct {
 	// Python is the interpreter, as messages name it.
 	Python string
+	// Under are words before it.
+	Under []string
 	// Config is the configuration of a caller's worker, by the caller's name.
 	Config func(name string) worker.Config
 	// Always says that no adaptor can be imported in its place, as where a callable stands for it.
@@ -25,13 +28,18 @@ type ReplayInfo struct {
 
 // python is the interpreter in messages, relative to the project where it lies there.
 func (e *Environment) python() string {
-	if e.Replay.Python == "" {
-		return "python"
+	program := cmp.Or(e.Replay.Python, "python")
+	if short := Relative(e.Project.Dir, e.Replay.Python); e.Replay.Python != "" && !strings.HasPrefix(short, "..") {
+		program = short
 	}
-	if short := Relative(e.Project.Dir, e.Replay.Python); !strings.HasPrefix(short, "..") {
-		return short
+	line := ""
+	for _, word := range e.Replay.Under {
+		if strings.ContainsAny(word, " '\"$&;*()") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		line += word + " "
 	}
-	return e.Replay.Python
+	return line + program
 }
 
 // folders are the source folders of the project's packages as Python strings, relative to the scripts.

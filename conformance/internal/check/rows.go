@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -203,7 +204,21 @@ func crashCause(crash *rpc.CrashError) string {
 	case crash.Hung:
 		return report.CauseHangs
 	}
+	if _, cause := reported(crash); cause != "" {
+		return cause
+	}
 	return report.CauseDies
+}
+
+// sanitizerSays matches the line with which a sanitizer says what it found, and where.
+var sanitizerSays = regexp.MustCompile(`(?m)^(?:SUMMARY: (\w+Sanitizer: .*)|((\S+:\d+: runtime error: [a-z ]*[a-z]).*))$`)
+
+// reported is what a sanitizer said before it ended a process, and the cause without values; empty where none did.
+func reported(crash *rpc.CrashError) (line, cause string) {
+	if found := sanitizerSays.FindStringSubmatch(crash.Stderr); found != nil {
+		return found[1] + found[2], found[1] + found[3]
+	}
+	return "", ""
 }
 
 // crashText is the failure text of a call that ended the process.
@@ -216,6 +231,9 @@ func crashText(err error) (string, bool) {
 		return fmt.Sprintf("the call hangs: %s; in the library, it is here, innermost first:\n%s\n%s", crash.Reason, crash.Stack, crash.Stderr), true
 	case crash.Hung:
 		return fmt.Sprintf("the call hangs: %s\n%s", crash.Reason, crash.Stderr), true
+	}
+	if line, _ := reported(crash); line != "" {
+		return line + "\n" + strings.TrimPrefix(crash.Stderr, line+"\n"), true
 	}
 	return "the process died: " + crash.Error(), true
 }

@@ -64,6 +64,9 @@ type Scope struct {
 type Effort struct {
 	// Python is the interpreter of the environment with the frameworks.
 	Python string
+	// Under are the words before the command of each process that calls, empty without a sanitizer. Sanitizer is its name.
+	Under     []string
+	Sanitizer string
 	// Native is the command that runs native.Serve with the argument that is appended; empty leaves that caller out.
 	Native []string
 	// Stale returns the generated files of the project that are out of date; nil leaves that check out.

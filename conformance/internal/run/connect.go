@@ -39,7 +39,7 @@ func (p *Pool) startNative(ctx context.Context, caller *worker.Process) error {
 		return fmt.Errorf("native caller: %w", err)
 	}
 	caller.Worker = p.add(rpc.Config{
-		Command: append(slices.Clone(o.Native), string(config)), Dir: p.folder.Path, Env: append(p.environ(), zeroInvalid(o.Project)+"=1"),
+		Command: slices.Concat(o.Under, o.Native, []string{string(config)}), Dir: p.folder.Path, Env: append(p.environ(), zeroInvalid(o.Project)+"=1"),
 		StartDeadline: worker.StartDeadline, Memory: rpc.Allowance(),
 	})
 	return caller.Start(ctx)

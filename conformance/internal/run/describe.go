@@ -53,6 +53,9 @@ func describe(o Options, f *check.ForeignCode) (*report.Report, error) {
 			return nil, err
 		}
 	}
+	if o.Sanitizer != "" {
+		r.Environment["sanitizer"] = o.Sanitizer
+	}
 	if o.Driver != "" { // no GPU of the machine has a part in it
 		r.Device, r.Environment = report.EmulatedDevice(cases.KindOf(o.device())), machine("cpu")
 	}

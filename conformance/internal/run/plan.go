@@ -57,7 +57,10 @@ func plan(o Options) (*Plan, error) {
 	if p.known, err = loadKnown(o, p.foreign, p.callers); err != nil {
 		return nil, err
 	}
-	callers := []string{calls.DefinitionName}
+	var callers []string
+	if o.Sanitizer == "" { // which only what calls the library has something to do with
+		callers = append(callers, calls.DefinitionName)
+	}
 	for _, name := range p.callers {
 		if len(o.Adaptors) == 0 || slices.Contains(o.Adaptors, name) {
 			callers = append(callers, name)

@@ -63,9 +63,9 @@ func (p *Pool) prepare(ctx context.Context) (*check.Environment, error) {
 	}
 	env := &check.Environment{
 		Project: o.Project, Device: o.device(), StaleFiles: askedOnce(o.Stale), RandomCallsPerOp: o.randomCalls(), Seed: o.Seed,
-		Foreign: p.foreign, DebugCaller: p.debugCaller,
+		Foreign: p.foreign, DebugCaller: p.debugCaller, Sanitizer: o.Sanitizer,
 		Errors: &oracle.ErrorHistograms{At: map[oracle.HistogramKey]*report.ULPs{}},
-		Replay: check.ReplayInfo{Python: o.Python, Always: len(o.Callables) > 0, Config: func(name string) worker.Config { return p.config(name, name) }},
+		Replay: check.ReplayInfo{Python: o.Python, Under: o.Under, Always: len(o.Callables) > 0, Config: func(name string) worker.Config { return p.config(name, name) }},
 	}
 	var err error
 	if p.reference, err = p.NewReference(); err != nil {
@@ -202,6 +202,9 @@ func (p *Pool) worker(config worker.Config) (*rpc.Worker, error) {
 	}
 	started.Attempts = p.attempts
 	started.Env = p.environ()
+	if config.Adaptor != "" { // it calls the library
+		started.Command = slices.Concat(p.options.Under, started.Command)
+	}
 	return p.add(started), nil
 }
 

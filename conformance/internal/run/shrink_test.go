@@ -55,6 +55,20 @@ func TestFalsify(t *testing.T) {
 	}
 }
 
+// A call that fails once, as one with a race may, is told as it failed.
+func TestRandomShapesFailOnce(t *testing.T) {
+	failed := false
+	once := &fake.Framework{CallerName: "fake", After: func(_ *calls.Call, r *calls.Result) {
+		if !failed && r.Error == nil {
+			failed = true
+			fake.Nudge(r)
+		}
+	}}
+	if got := fakeRunOf(t, "affine", "random-shapes", once, nil); !strings.Contains(got, "and not when it was repeated: random shapes") {
+		t.Error(got)
+	}
+}
+
 // A call that fails is reported with the smallest sizes that fail, and with the seed.
 func TestRandomShapesShrink(t *testing.T) {
 	wrong := &fake.Framework{CallerName: "fake", After: func(call *calls.Call, r *calls.Result) {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -55,6 +58,56 @@ func (a commands) current(ctx context.Context, p *opdef.Project, env *pyenv.Env,
 		return a.Notes([]string{fmt.Sprintf("nothing was built, and the library is up to date: %v", why)})
 	}
 	return nil
+}
+
+// checkSanitizer refuses what goes without a sanitizer only. It judges a library that is built for it, on the host, and understands no
+// framework.
+func (f *testFlags) checkSanitizer() error {
+	if f.sanitize == "" {
+		return nil
+	}
+	if err := oneOf("sanitizer", f.sanitize, build.SanitizerKinds()...); err != nil {
+		return err
+	}
+	switch {
+	case f.installed || f.noBuild || f.opdefs != "" || f.Library != "" || len(f.callables) > 0:
+		return app.Usage("--sanitize builds a library of the project, --installed, --no-build, --opdefs, --library and --callable test something else")
+	case f.Device != "cpu":
+		return app.Usage("--sanitize %s: expected --device cpu, got %s", f.sanitize, f.Device)
+	}
+	callers := sanitizedCallers(f.sanitize)
+	for _, name := range f.Adaptors {
+		if !slices.Contains(callers, name) {
+			return app.Usage("--sanitize %s: expected --adaptor %s, got %s", f.sanitize, strings.Join(callers, " or "), name)
+		}
+	}
+	return nil
+}
+
+// sanitizedCallers are those through which a sanitizer of a kind can watch.
+func sanitizedCallers(kind string) []string {
+	if kind == build.SanitizerOfThreads {
+		return []string{conformance.BackendName}
+	}
+	return []string{conformance.BackendName, conformance.NativeName}
+}
+
+// sanitized has a run judge a library with a sanitizer.
+func (a commands) sanitized(ctx context.Context, o conformance.Options, env *pyenv.Env, flags *testFlags) (conformance.Options, error) {
+	s, err := build.FindSanitizer(ctx, flags.sanitize, os.Getenv)
+	if err != nil {
+		return o, app.MachineError(err)
+	}
+	o.Project.Installed, o.Sanitizer, o.Under = s.Installed(o.Project), s.Kind, s.Under(o.Project, os.Getenv)
+	if len(o.Adaptors) == 0 {
+		o.Adaptors = sanitizedCallers(s.Kind)
+	}
+	o.Build = func(ctx context.Context) error {
+		_, err := a.Compile(ctx, build.Options{Env: env, Devices: []string{"cpu"}, Sanitizer: s})
+		return err
+	}
+	o.ReportDir, err = reportIn(o.Project, flags.ReportDir, "build/report")
+	return o, err
 }
 
 // verify looks whether the library was made from the sources, and these from the definitions.

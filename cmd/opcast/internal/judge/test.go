@@ -24,7 +24,7 @@ import (
 // testFlags are the choices of the command line: those that the suite takes as they are, and those that choose for it.
 type testFlags struct {
 	conformance.Options
-	opdefs                   string
+	opdefs, sanitize         string
 	callables                []string
 	noBuild, fast, installed bool
 }
@@ -61,6 +61,8 @@ func newTestCmd(a commands) *cobra.Command {
 	reportFlag(cmd, &flags.ReportDir, "build/report")
 	verboseFlag(cmd, &flags.Verbose, "every check")
 	noBuildFlag(cmd, &flags.noBuild)
+	cmd.Flags().StringVar(&flags.sanitize, "sanitize", "",
+		"test a library of its own in which GCC's sanitizer looks for errors, through the callers without a framework: address, undefined or thread")
 	cmd.Flags().BoolVar(&flags.installed, "installed", false,
 		"test the packages that are installed in the environment instead of the project's; they must be made from the same sources")
 	flags.choices(cmd)
@@ -142,6 +144,9 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 	o.Project, o.Callables, o.Ops, o.Python, o.Native = p, callables, ops, env.Python, a.nativeCommand()
 	o.Out, o.Progress = diag.Raw(a.Stdout), terminal(a.Stdout) // which makes texts plain itself
 	emulate(&o)
+	if flags.sanitize != "" {
+		return a.sanitized(ctx, o, env, flags)
+	}
 	if flags.opdefs == "" && flags.Library == "" && len(callables) == 0 {
 		o.Build = func(ctx context.Context) error {
 			return a.current(ctx, p, env, flags.noBuild || flags.installed, flags.Device)
@@ -173,6 +178,9 @@ func emulate(o *conformance.Options) {
 func (f *testFlags) check() ([]conformance.Callable, error) {
 	if f.installed && (f.opdefs != "" || f.Library != "" || len(f.callables) > 0) {
 		return nil, app.Usage("--installed tests the packages of a project, --opdefs, --library and --callable something else")
+	}
+	if err := f.checkSanitizer(); err != nil {
+		return nil, err
 	}
 	if f.fast {
 		f.Profile = conformance.ProfileFast

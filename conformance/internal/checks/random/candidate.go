@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
@@ -48,6 +49,7 @@ func checkRandomShapes(factor int) func(t *check.T) error {
 		}
 		t.CurrentRow().Seed = strconv.FormatUint(t.Env.Seed, 10)
 		var last *candidate
+		var said []string
 		var broke error
 		// All callers draw the same calls, so that the reference is evaluated once.
 		found, err := Falsify(fmt.Sprintf("%d/%s", t.Env.Seed, t.Op.Name), count, func(from *Choices) (holds, valid bool) {
@@ -60,7 +62,7 @@ func checkRandomShapes(factor int) func(t *check.T) error {
 				broke = err
 			}
 			if len(failures) > 0 {
-				last = s
+				last, said = s, failures
 			}
 			return len(failures) == 0, done
 		})
@@ -69,21 +71,22 @@ func checkRandomShapes(factor int) func(t *check.T) error {
 		}
 		t.CurrentRow().Checked += found.Tried
 		if found.Failed {
-			reportSmallest(t, last)
+			reportSmallest(t, last, said)
 		}
 		return nil
 	}
 }
 
-// reportSmallest makes the smallest failing call again, for the report.
-func reportSmallest(t *check.T, s *candidate) {
+// reportSmallest makes the smallest failing call again, for the report. One that does not fail again, such as for a race, is told
+// as it failed before.
+func reportSmallest(t *check.T, s *candidate, said []string) {
 	row := t.CurrentRow()
 	row.Kernel, row.DTypes = s.kernel, s.C.DTypes.String()
 	before := len(row.Failures)
 	if err := check.Proceed(tryCase(t.With(s.kernel), s.C)); err != nil {
 		t.Fail(nil, s.C.Name, "%v", err)
 	} else if len(row.Failures) == before {
-		t.Fail(nil, s.C.Name, "failed before, and not when it was repeated")
+		t.Fail(nil, s.C.Name, "failed before, and not when it was repeated: %s", strings.Join(said, "\n"))
 	}
 }
 
