@@ -130,7 +130,8 @@ func (p *process) close() error {
 	if err := p.in.Close(); err != nil {
 		return fmt.Errorf("close worker: %w", err)
 	}
-	if err := p.cmd.Wait(); err != nil {
+	// A child of its own, such as a resource tracker of Python's, may live on a little: the worker itself has ended well then.
+	if err := p.cmd.Wait(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return &CrashError{Reason: err.Error() + " at exit", Stderr: p.stderr.String()}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,14 @@ func play() {
 		case "exit":
 			fmt.Fprintln(os.Stderr, "last words")
 			os.Exit(7)
+		case "leave":
+			child := exec.Command("sleep", "3")
+			child.Stderr = os.Stderr
+			if err := child.Start(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			answer("left", nil)
 		case "die":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -138,6 +147,14 @@ func newWorker(t *testing.T, deadline time.Duration) *rpc.Worker {
 		}
 	})
 	return w
+}
+
+// What a worker has started may end a little later.
+func TestChildOutlivesWorker(t *testing.T) {
+	w := newWorker(t, time.Minute) // which is closed without an error
+	if _, err := w.Call(t.Context(), "leave", nil); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestCallsShareOneProcess(t *testing.T) {
