@@ -22,6 +22,9 @@ struct MergeRow {
   T* v;
   float* s;
 
+  // Whether a state has no keys.
+  OPCAST_DEVICE static bool Empty(float lse) { return lse == -INFINITY || lse == INFINITY; }
+
   // e^(lse - largest).
   OPCAST_DEVICE static double Weight(float lse, float largest) {
     return lse == largest ? 1.0 : exp(static_cast<double>(lse) - largest);
@@ -36,13 +39,13 @@ struct MergeRow {
     int64_t live = 0, last = 0;
     for (int64_t i = 0; i < states.count; ++i) {
       const float lse = states.S(row, i);
-      if (isinf(lse)) continue;
+      if (Empty(lse)) continue;
       ++live, last = i;
       if (!(lse <= largest) && largest == largest) largest = lse;
     }
     for (int64_t i = 0; i < states.count; ++i) {
       const float lse = states.S(row, i);
-      if (!isinf(lse)) sum += Weight(lse, largest);
+      if (!Empty(lse)) sum += Weight(lse, largest);
     }
     if (member.Writes(row)) s[row] = live == 1 ? largest : static_cast<float>(largest + log(sum));
     const bool copies = live == 1 && largest == largest;
@@ -56,7 +59,7 @@ struct MergeRow {
       bool any = false;
       for (int64_t i = 0; i < states.count; ++i) {
         const float lse = states.S(row, i);
-        if (isinf(lse)) continue;
+        if (Empty(lse)) continue;
         const double weight = Weight(lse, largest) * scale;
         const Floats<T> part = Widen(Load<Form::kWhole>(states.V(row, i, n), begin, n));
         OPCAST_UNROLL
