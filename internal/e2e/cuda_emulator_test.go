@@ -48,11 +48,14 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 	t.Parallel()
 	ops := perFamily(t, sampleOf(t, "cross_entropy", "eltwise_add", "eltwise_relu", "embedding", "flash_mla_decode", "fused_add_rms_norm", "gelu", "gemm",
 		"layernorm2d", "per_tensor_quant", "per_token_quant", "rms_norm", "silu_and_mul", "softmax", "swigluoai_and_mul"))
-	values := valuesOfKernels
+	checks := valuesOfKernels + memoryOfKernels + surroundingsOfKernels
 	if testing.Short() { // the scripts have larger arrays and harder numbers
-		values = "* backend value\n* backend attrs\n* backend optional\n* backend split\n* backend zero-size\n"
+		checks = "* backend value\n* backend attrs\n* backend optional\n* backend split\n* backend zero-size\n"
+		for _, op := range onePerFamily(t, ops) {
+			checks += strings.ReplaceAll(memoryOfKernels+surroundingsOfKernels, "*", op)
+		}
 	}
-	dir := testedOnTheEmulator(t, 32, ops, values+memoryOfKernels+surroundingsOfKernels)
+	dir := testedOnTheEmulator(t, 32, ops, checks)
 	t.Run("rows", func(t *testing.T) { compares(t, dir, rowsScript, "446") })
 	t.Run("hostile", func(t *testing.T) { compares(t, dir, hostileScript, hostileArrays) })
 	t.Run("products", func(t *testing.T) { compares(t, dir, productsScript, "16") })

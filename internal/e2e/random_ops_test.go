@@ -26,7 +26,7 @@ func TestRandomOps(t *testing.T) {
 	const most = 20 // in one project
 	count, in := "3", "numpy torch jax"
 	if testing.Short() {
-		count, in = "1", "torch"
+		count, in = "1", "numpy"
 	}
 	ops, err := strconv.Atoi(cmp.Or(os.Getenv("RANDOM_OPS"), count))
 	if err != nil {

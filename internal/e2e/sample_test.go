@@ -37,6 +37,19 @@ func perFamily(t *testing.T, sample []string) []string {
 	return sample
 }
 
+// onePerFamily names an op of each family that a sample has.
+func onePerFamily(t *testing.T, sample []string) (names []string) {
+	t.Helper()
+	families := map[string]bool{}
+	for _, op := range project(t).Ops {
+		if op.DerivedFrom() == nil && slices.Contains(sample, op.Name) && !families[op.Family] {
+			families[op.Family] = true
+			names = append(names, op.Name)
+		}
+	}
+	return names
+}
+
 // withDerivatives names an op and those that compute its derivatives, without which its definition is not complete.
 func withDerivatives(op *opdef.Op) (names []string) {
 	for _, one := range append([]*opdef.Op{op}, op.Derived()...) {
