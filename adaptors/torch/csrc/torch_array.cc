@@ -1,5 +1,6 @@
 #include "torch_array.h"
 
+#include <new>
 #include <vector>
 
 #include "torch_items.h"
@@ -60,7 +61,7 @@ Array Array::Nothing(const Array& like) {
   wanted.ndim = 1;
   wanted.shape = &none;
   Array made;
-  if (!made.Make(wanted)) throw std::runtime_error("MemoryError: out of memory");
+  if (!made.Make(wanted)) throw std::bad_alloc();
   return made;
 }
 
@@ -100,8 +101,14 @@ void Array::Read(Stride stride) {
 }
 
 void Array::Copy() {
+  Look(false);
   Boxed stack[2] = {Release(), static_cast<Boxed>(aoti_torch_memory_format_contiguous_format())};
-  Ok(torch_call_dispatcher("aten::contiguous", "", stack, TORCH_ABI_VERSION), "contiguous");
+  if (torch_call_dispatcher("aten::contiguous", "", stack, TORCH_ABI_VERSION) != 0) {
+    // The oldest release does not say why.
+    const DLTensor wanted = view;
+    if (Array dense; !dense.Make(wanted)) throw std::bad_alloc();
+    throw std::runtime_error("RuntimeError: PyTorch made no dense copy");
+  }
   tensor_ = reinterpret_cast<AtenTensorHandle>(stack[0]);
 }
 

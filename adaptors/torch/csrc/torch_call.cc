@@ -4,6 +4,7 @@
 #include <tvm/ffi/extra/c_env_api.h>
 
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "torch_frame.h"
@@ -149,14 +150,20 @@ class LentThreads {
 void Call(int index, Form form, Boxed* stack) {
   void* op = __atomic_load_n(&known[index], __ATOMIC_ACQUIRE);
   if (op == nullptr) op = Find(index);
-  Frame frame(kOps[index], form, stack);
-  const auto& arguments = frame.Arguments(op);
-  const CurrentStream stream(frame.device());
-  const LentThreads lent(frame.device());
-  TVMFFIAny result = {};
-  const auto count = static_cast<int32_t>(arguments.size());
-  if (collection.make(nullptr, arguments.begin(), count, &result) != 0) Raise();
-  frame.Return();
+  try {
+    Frame frame(kOps[index], form, stack);
+    const auto& arguments = frame.Arguments(op);
+    const CurrentStream stream(frame.device());
+    const LentThreads lent(frame.device());
+    TVMFFIAny result = {};
+    const auto count = static_cast<int32_t>(arguments.size());
+    if (collection.make(nullptr, arguments.begin(), count, &result) != 0) Raise();
+    frame.Return();
+  } catch (const std::bad_alloc&) {  // the collection says the same of results
+    const char* parts[] = {kOps[index].name, ": out of memory"};
+    TVMFFIErrorSetRaisedFromCStrParts("MemoryError", parts, 2);
+    Raise();
+  }
 }
 
 }  // namespace opcast_torch

@@ -9,7 +9,7 @@ from typing import Any
 
 from opcast_worker import aliasing
 from opcast_worker.aliasing import functional, tensors, warm
-from opcast_worker.bound import Bound, Unsupported, expecting, refusal, refused_singly
+from opcast_worker.bound import Bound, Unsupported, exhausting, expecting, refusal, refused_singly
 from opcast_worker.caller import Caller
 from opcast_worker.torch_aliasing import watcher
 
@@ -77,6 +77,22 @@ class TorchProbes(Caller):
     def bits(self, results: list[Any]) -> list[bytes]:
         """Return the bytes of tensors: two NaN are no equal numbers, but may be the same bits."""
         return [self.read(x)[1] for x in results]
+
+    def probe_no_memory(self, call: Bound) -> Any:
+        """Pass a row so often that no address space holds the results, or a dense copy: the rows themselves take no memory."""
+        if not self.backend:
+            raise Unsupported("the allocations are not those of the package")
+
+        def repeat(args: list[Any], many: list[bool]) -> tuple[int, list[Any]]:
+            full = [x.itemsize * x.numel() for x, is_many in zip(args, many) if is_many]
+            rows = (1 << 62) // max([*full, 1])
+            return rows, [
+                x.expand(rows, *x.shape) if is_many else x for x, is_many in zip(args, many)
+            ]
+
+        exhausting(call, self.info(call.op), repeat)
+        apart = call.map(lambda x: x.repeat_interleave(2, -1)[..., ::2] if x.ndim else x)
+        return exhausting(apart, self.info(call.op), repeat)
 
     def probe_escaped(self, call: Bound) -> Any:
         """Pass a tensor of a transformation that has ended: PyTorch has an error for that."""
