@@ -89,7 +89,7 @@ test-all: cuda check build ## Run all tests with all ops; they need hours.
 conformance: build ## Run every op through every adaptor.
 	$(OPCAST) test --python $(VENV) --jobs 2
 
-# GCC's sanitizers before version 14 may refuse addresses of more than 28 random bits. Those of nulls: see internal/build/sanitize.go.
+# GCC's sanitizers before version 14 may refuse addresses of more than 28 random bits. Why the checks of nulls are off: internal/build/sanitize.go.
 STEADY = $(shell [ "$$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] || echo setarch -R)
 sanitize: build ## Run the C++ tests and the suite's bare callers under sanitizers; takes ten minutes.
 	for kinds in address,undefined thread; do \

@@ -97,7 +97,9 @@ func TestLinkedBy(t *testing.T) {
 	library, script := filepath.Join(dir, "libasan.so.8.0.0"), filepath.Join(dir, "libasan.so")
 	tooltest.Write(t, library, "\x7fELF and more")
 	tooltest.Write(t, script, "INPUT ( "+library+" )\n")
-	for file, want := range map[string]string{library: library, script: library, dir + "/none": "", "": ""} {
+	commented := filepath.Join(dir, "libstdc++.so")
+	tooltest.Write(t, commented, "/* GNU ld script */\nOUTPUT_FORMAT(elf64-x86-64)\nINPUT("+library+" -lmore)\n")
+	for file, want := range map[string]string{library: library, script: library, commented: library, dir + "/none": "", "": ""} {
 		if got := linkedBy(file); got != want {
 			t.Errorf("%s: got %q, want %q", file, got, want)
 		}

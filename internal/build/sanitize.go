@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/opcast/opcast/internal/build/compiler"
 	"github.com/opcast/opcast/internal/build/pyenv"
@@ -29,8 +31,8 @@ type Sanitizer struct {
 	loaded []string
 }
 
-// SanitizerOfThreads is the kind that looks for races. How Go synchronises its threads and uses memory again it does not see: it would
-// report what is none.
+// SanitizerOfThreads is the kind that looks for races. It does not see how Go synchronises its threads and
+// reuses memory, and would report races that are none.
 const SanitizerOfThreads = "thread"
 
 var sanitizers = []Sanitizer{
@@ -80,13 +82,15 @@ func FindSanitizer(ctx context.Context, kind string, getenv func(string) string)
 		}
 		if found = linkedBy(found); found == "" {
 			return nil, &pyenv.MissingError{Text: fmt.Sprintf("%s needs %s, which %s does not find", s.Title, name, strings.Join(cxx.Words, " ")),
-				Command: "apt-get install libgcc-VERSION-dev, dnf install " + strings.TrimSuffix(name, ".so") + "   (or your system's equivalent)"}
+				Command: "apt-get install libgcc-VERSION-dev libstdc++-VERSION-dev, dnf install " + strings.TrimSuffix(name, ".so") + "   (or your system's equivalent)"}
 		}
 		s.loaded = append(s.loaded, found)
 	}
 	s.flags = append([]string{"-fsanitize=" + kind}, s.flags...)
 	return &s, nil
 }
+
+var comments = regexp.MustCompile(`(?s)/\*.*?\*/`)
 
 // linkedBy is the library for which a file stands that a linker finds: some systems put a script there that names it.
 func linkedBy(file string) string {
@@ -95,7 +99,7 @@ func linkedBy(file string) string {
 		return ""
 	}
 	if !strings.HasPrefix(string(text), "\x7fELF") {
-		words := strings.Fields(string(text))
+		words := strings.FieldsFunc(comments.ReplaceAllString(string(text), " "), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()", r) })
 		i := slices.IndexFunc(words, filepath.IsAbs)
 		if i < 0 {
 			return ""
@@ -189,9 +193,10 @@ func (s *Sanitizer) Under(p *opdef.Project, getenv func(string) string) []string
 		"OPENBLAS_NUM_THREADS=1", // NumPy's threads wait in ways that ThreadSanitizer does not see
 		"PYTHONMALLOC=malloc",    // so that even small arrays have bounds
 	}
-	// Where the kernel chooses addresses from more than 28 random bits, GCC's sanitizers before version 14 may refuse to run.
+	// Where the kernel chooses addresses from more than 28 random bits, GCC's sanitizers of memory and threads may refuse to run before
+	// version 14.
 	text, _ := os.ReadFile("/proc/sys/vm/mmap_rnd_bits") // some kernels have none
-	if bits, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && bits > 28 {
+	if bits, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && bits > 28 && s.Kind != "undefined" {
 		words = append([]string{"setarch", "-R"}, words...)
 	}
 	return words

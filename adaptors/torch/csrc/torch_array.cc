@@ -101,15 +101,16 @@ void Array::Read(Stride stride) {
 }
 
 void Array::Copy() {
-  Look(false);
-  Boxed stack[2] = {Release(), static_cast<Boxed>(aoti_torch_memory_format_contiguous_format())};
+  AtenTensorHandle given = nullptr;  // the dispatcher takes it, also if it fails
+  Ok(aoti_torch_new_tensor_handle(tensor_, &given), "handle");
+  Boxed stack[2] = {reinterpret_cast<Boxed>(given),
+                    static_cast<Boxed>(aoti_torch_memory_format_contiguous_format())};
   if (torch_call_dispatcher("aten::contiguous", "", stack, TORCH_ABI_VERSION) != 0) {
-    // The oldest release does not say why.
-    const DLTensor wanted = view;
-    if (Array dense; !dense.Make(wanted)) throw std::bad_alloc();
+    Look(false);  // the oldest release does not say why
+    if (Array dense; NumberOf(view.dtype) >= 0 && !dense.Make(view)) throw std::bad_alloc();
     throw std::runtime_error("RuntimeError: PyTorch made no dense copy");
   }
-  tensor_ = reinterpret_cast<AtenTensorHandle>(stack[0]);
+  const Array before(std::exchange(tensor_, reinterpret_cast<AtenTensorHandle>(stack[0])));
 }
 
 void Array::Look(bool dense) {

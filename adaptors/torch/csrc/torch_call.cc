@@ -148,9 +148,9 @@ class LentThreads {
 }  // namespace
 
 void Call(int index, Form form, Boxed* stack) {
-  void* op = __atomic_load_n(&known[index], __ATOMIC_ACQUIRE);
-  if (op == nullptr) op = Find(index);
   try {
+    void* op = __atomic_load_n(&known[index], __ATOMIC_ACQUIRE);
+    if (op == nullptr) op = Find(index);
     Frame frame(kOps[index], form, stack);
     const auto& arguments = frame.Arguments(op);
     const CurrentStream stream(frame.device());

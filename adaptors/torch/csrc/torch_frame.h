@@ -36,6 +36,7 @@ class Frame {
   const Items<TVMFFIAny, 32>& Arguments(void* op) {
     Inputs();
     Outputs();
+    ReadInputs();
     size_t attrs = 0;
     for (int i = 0; i < op_.attr_count; ++i) attrs += op_.attrs[i].kind == Attr::kDType ? 0 : 1;
     const auto scratch = static_cast<size_t>(op_.scratch_count);
@@ -120,8 +121,16 @@ class Frame {
         Boxed value = stack_[i];
         if (!input.optional || Unwrap(value, &value)) *first = Array::Of(value);
       }
-      for (size_t k = 0; k < Length(i); ++k) {
-        if (first[k]) first[k].Read(input.mutated ? Stride::kAny : input.stride);
+    }
+  }
+
+  // Looks how the inputs lie. Of a copy that fails, nothing that this call owns is left.
+  void ReadInputs() {
+    for (int i = 0; i < op_.input_count; ++i) {
+      const Input& input = op_.inputs[i];
+      for (size_t k = starts_[static_cast<size_t>(i)]; k < starts_[static_cast<size_t>(i) + 1];
+           ++k) {
+        if (inputs_[k]) inputs_[k].Read(input.mutated ? Stride::kAny : input.stride);
       }
     }
   }

@@ -79,7 +79,17 @@ class TorchProbes(Caller):
         return [self.read(x)[1] for x in results]
 
     def probe_no_memory(self, call: Bound) -> Any:
-        """Pass a row so often that no address space holds the results, or a dense copy: the rows themselves take no memory."""
+        """Pass a row so often that no address space holds the results: the rows themselves take no memory."""
+        return self.exhausted(call)
+
+    def probe_no_copy(self, call: Bound) -> Any:
+        """Pass it with its elements apart, so that kernels need a dense copy, which no address space holds either."""
+        return self.exhausted(
+            call.map(lambda x: x.repeat_interleave(2, -1)[..., ::2] if x.ndim else x)
+        )
+
+    def exhausted(self, call: Bound) -> Any:
+        """Pass rows of no memory of their own, then make the call itself."""
         if not self.backend:
             raise Unsupported("the allocations are not those of the package")
 
@@ -90,9 +100,7 @@ class TorchProbes(Caller):
                 x.expand(rows, *x.shape) if is_many else x for x, is_many in zip(args, many)
             ]
 
-        exhausting(call, self.info(call.op), repeat)
-        apart = call.map(lambda x: x.repeat_interleave(2, -1)[..., ::2] if x.ndim else x)
-        return exhausting(apart, self.info(call.op), repeat)
+        return exhausting(call, self.info(call.op), repeat)
 
     def probe_escaped(self, call: Bound) -> Any:
         """Pass a tensor of a transformation that has ended: PyTorch has an error for that."""

@@ -22,8 +22,8 @@ struct MergeRow {
   T* v;
   float* s;
 
-  // Whether a state has no keys.
-  OPCAST_DEVICE static bool Empty(float lse) { return lse == -INFINITY || lse == INFINITY; }
+  // Whether a state has no keys: for these, some libraries give inf.
+  OPCAST_DEVICE static bool OfNone(float lse) { return lse == -INFINITY || lse == INFINITY; }
 
   // e^(lse - largest).
   OPCAST_DEVICE static double Weight(float lse, float largest) {
@@ -39,13 +39,13 @@ struct MergeRow {
     int64_t live = 0, last = 0;
     for (int64_t i = 0; i < states.count; ++i) {
       const float lse = states.S(row, i);
-      if (Empty(lse)) continue;
+      if (OfNone(lse)) continue;
       ++live, last = i;
       if (!(lse <= largest) && largest == largest) largest = lse;
     }
     for (int64_t i = 0; i < states.count; ++i) {
       const float lse = states.S(row, i);
-      if (!Empty(lse)) sum += Weight(lse, largest);
+      if (!OfNone(lse)) sum += Weight(lse, largest);
     }
     if (member.Writes(row)) s[row] = live == 1 ? largest : static_cast<float>(largest + log(sum));
     const bool copies = live == 1 && largest == largest;
@@ -59,7 +59,7 @@ struct MergeRow {
       bool any = false;
       for (int64_t i = 0; i < states.count; ++i) {
         const float lse = states.S(row, i);
-        if (Empty(lse)) continue;
+        if (OfNone(lse)) continue;
         const double weight = Weight(lse, largest) * scale;
         const Floats<T> part = Widen(Load<Form::kWhole>(states.V(row, i, n), begin, n));
         OPCAST_UNROLL

@@ -130,8 +130,12 @@ func (p *process) close() error {
 	if err := p.in.Close(); err != nil {
 		return fmt.Errorf("close worker: %w", err)
 	}
-	// A child of its own, such as a resource tracker of Python's, may live on a little: the worker itself has ended well then.
-	if err := p.cmd.Wait(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+	err := p.cmd.Wait()
+	if errors.Is(err, exec.ErrWaitDelay) { // a child of its own, such as a resource tracker of Python's: the worker itself has ended well
+		p.terminate()
+		return nil
+	}
+	if err != nil {
 		return &CrashError{Reason: err.Error() + " at exit", Stderr: p.stderr.String()}
 	}
 	return nil
