@@ -66,8 +66,7 @@ class Frame {
   }
   // Where the call runs. A list without arrays, which the collection refuses, is nowhere.
   DLDevice device() const {
-    const Array* const first = First();
-    return first == nullptr ? DLDevice{kDLCPU, 0} : first->view.device;
+    return inputs_.size() == 0 || !inputs_[0] ? DLDevice{kDLCPU, 0} : inputs_[0].view.device;
   }
 
   // Puts the results onto the stack.
@@ -117,20 +116,19 @@ class Frame {
           first[k] = Array::Of(item);
         }
         Ok(torch_delete_list(ListAt(i)), "list");
-      } else {
-        Boxed value = stack_[i];
-        if (!input.optional || Unwrap(value, &value)) *first = Array::Of(value);
+      } else if (Boxed value = stack_[i]; !input.optional || Unwrap(value, &value)) {
+        *first = Array::Of(value);
       }
     }
   }
 
   // Looks how the inputs lie. Of a copy that fails, nothing that this call owns is left.
   void ReadInputs() {
+    Array* next = inputs_.begin();
     for (int i = 0; i < op_.input_count; ++i) {
-      const Input& input = op_.inputs[i];
-      for (size_t k = starts_[static_cast<size_t>(i)]; k < starts_[static_cast<size_t>(i) + 1];
-           ++k) {
-        if (inputs_[k]) inputs_[k].Read(input.mutated ? Stride::kAny : input.stride);
+      const Stride stride = op_.inputs[i].mutated ? Stride::kAny : op_.inputs[i].stride;
+      for (size_t k = Length(i); k-- > 0; ++next) {
+        if (*next) next->Read(stride);
       }
     }
   }
@@ -138,9 +136,6 @@ class Frame {
   StableListHandle ListAt(int i) const { return reinterpret_cast<StableListHandle>(stack_[i]); }
   size_t Length(int i) const {
     return starts_[static_cast<size_t>(i) + 1] - starts_[static_cast<size_t>(i)];
-  }
-  const Array* First() const {
-    return inputs_.size() == 0 || !inputs_[0] ? nullptr : inputs_.begin();
   }
   const Array& InputAt(int i) const { return inputs_[starts_[static_cast<size_t>(i)]]; }
 
@@ -153,8 +148,7 @@ class Frame {
     return true;
   }
 
-  // Takes the outputs that are given off the stack; leaves the others that the call has to the
-  // collection.
+  // Takes given outputs off the stack; leaves the others that the call has to the collection.
   void Outputs() {
     size_t count = 0;
     for (int i = 0; i < op_.output_count; ++i) count += CountOf(op_.outputs[i]);
