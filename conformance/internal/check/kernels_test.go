@@ -1,8 +1,13 @@
 package check
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	shellquote "github.com/kballard/go-shellquote"
+
+	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/rpc"
 )
@@ -41,5 +46,19 @@ func TestSanitizersAreTold(t *testing.T) {
 		if text, died := crashText(crash); !died || text != tt.text || crashCause(crash) != tt.cause {
 			t.Errorf("%s: got %q, because %q", name, text, crashCause(crash))
 		}
+	}
+}
+
+// A line that repeats a failure is one for a shell, whatever the words hold under which the call was made.
+func TestPythonUnderWords(t *testing.T) {
+	e := &Environment{Project: &opdef.Project{Dir: "/kit"}, Replay: ReplayInfo{
+		Python: "/kit/env/bin/python", Under: []string{"env", "LD_PRELOAD=/lib/libtsan.so.2", "TSAN_OPTIONS=log_path=a|b"},
+	}}
+	words, err := shellquote.Split(e.python())
+	if diff := cmp.Diff(append(slices.Clone(e.Replay.Under), "env/bin/python"), words); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if e.Replay.Under = nil; e.python() != "env/bin/python" {
+		t.Error(e.python())
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	shellquote "github.com/kballard/go-shellquote"
+
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/worker"
 )
@@ -32,14 +34,10 @@ func (e *Environment) python() string {
 	if short := Relative(e.Project.Dir, e.Replay.Python); e.Replay.Python != "" && !strings.HasPrefix(short, "..") {
 		program = short
 	}
-	line := ""
-	for _, word := range e.Replay.Under {
-		if strings.ContainsAny(word, " '\"$&;*()") {
-			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-		line += word + " "
+	if len(e.Replay.Under) == 0 {
+		return program
 	}
-	return line + program
+	return shellquote.Join(e.Replay.Under...) + " " + program
 }
 
 // folders are the source folders of the project's packages as Python strings, relative to the scripts.
