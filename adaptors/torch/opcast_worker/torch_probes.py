@@ -90,8 +90,6 @@ class TorchProbes(Caller):
 
     def exhausted(self, call: Bound) -> Any:
         """Pass rows of no memory of their own, then make the call itself."""
-        if not self.backend:
-            raise Unsupported("the allocations are not those of the package")
 
         def repeat(args: list[Any], many: list[bool]) -> tuple[int, list[Any]]:
             full = [x.itemsize * x.numel() for x, is_many in zip(args, many) if is_many]
@@ -100,7 +98,7 @@ class TorchProbes(Caller):
                 x.expand(rows, *x.shape) if is_many else x for x, is_many in zip(args, many)
             ]
 
-        return exhausting(call, self.info(call.op), repeat)
+        return exhausting(self, call, repeat)
 
     def probe_escaped(self, call: Bound) -> Any:
         """Pass a tensor of a transformation that has ended: PyTorch has an error for that."""

@@ -129,13 +129,16 @@ def refused_singly(call: Bound, change: Callable[[Any], Any], *words: str) -> An
 
 
 def exhausting(
-    call: Bound, op: Any, repeat: Callable[[list[Any], list[bool]], tuple[int, list[Any]]]
+    caller: Any, call: Bound, repeat: Callable[[list[Any], list[bool]], tuple[int, list[Any]]]
 ) -> Any:
     """Pass a row so often that no machine holds the results, then make the call itself.
 
     ``repeat`` returns how often, and the arguments with those repeated, in no memory of their own, of
     which the second list says so.
     """
+    if not caller.backend:
+        raise Unsupported("the allocations are not those of the package")
+    op = caller.info(call.op)
     many = [x is not None and "*" in i.dims for x, i in zip(call.args, op.inputs)]
     if any(i.mutated for i in op.inputs) or not any("*" in o.dims for o in op.outputs):
         raise Unsupported("no results with leading dims of their own")
