@@ -131,10 +131,11 @@ func (in inputs) optimisation() []string {
 	return []string{"-O3", "-g0"}
 }
 
-// folder is where such a build lies. Beside the objects is the folder from which Python imports a package with the library, so that
-// those of other builds stay as they are.
+// folder holds the objects of a build with the sanitizer.
 func (s *Sanitizer) folder() string { return "build/sanitize/" + s.Kind }
 
+// site is the folder from which Python imports the backend's package with the library of that build. The project's own package keeps
+// its library.
 func (s *Sanitizer) site() string { return s.folder() + "/site" }
 
 // inSite is where a file of the backend's package lies; without a sanitizer it stays where it is.
@@ -145,12 +146,12 @@ func (s *Sanitizer) inSite(file string) string {
 	return s.site() + strings.TrimPrefix(file, "backend/python/src")
 }
 
-// Installed are the packages that such a build makes of a project.
+// Installed says where a build with the sanitizer puts the backend's package of a project, and the library in it.
 func (s *Sanitizer) Installed(p *opdef.Project) *opdef.Installed {
 	return &opdef.Installed{Site: tree.Local(p.Dir, s.site()), Library: tree.Local(p.Dir, s.inSite(backendLibrary(p)))}
 }
 
-// install puts a copy of the package beside the library.
+// install copies the Python modules of the backend's package into site, where the library already is.
 func (s *Sanitizer) install(root *os.Root, p *opdef.Project) error {
 	modules, err := tree.Glob(p.Dir, p.BackendFolder()+"/**/*.py")
 	if err != nil {
@@ -180,16 +181,13 @@ func (s *Sanitizer) allow(policy *elfcheck.Policy) error {
 	return nil
 }
 
-// threads is how many of them a call may use: enough to meet, on any machine.
-const threads = 4
-
 // Under are the words that start a program which is to load the library. Options that the user has set come last, and count.
 func (s *Sanitizer) Under(p *opdef.Project, getenv func(string) string) []string {
 	words := []string{
 		"env", "LD_PRELOAD=" + strings.Join(s.loaded, ":"),
 		s.variable + "=" + strings.TrimSuffix(s.options+":"+getenv(s.variable), ":"),
 		"PYTHONPATH=" + strings.TrimSuffix(s.Installed(p).Site+":"+getenv("PYTHONPATH"), ":"),
-		fmt.Sprint(p.Manifest.Variable("NUM_THREADS"), "=", threads),
+		p.Manifest.Variable("NUM_THREADS") + "=4", // so that threads meet, on any machine
 		"OPENBLAS_NUM_THREADS=1", // NumPy's threads wait in ways that ThreadSanitizer does not see
 		"PYTHONMALLOC=malloc",    // so that even small arrays have bounds
 	}

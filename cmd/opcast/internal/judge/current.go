@@ -60,8 +60,8 @@ func (a commands) current(ctx context.Context, p *opdef.Project, env *pyenv.Env,
 	return nil
 }
 
-// checkSanitizer refuses what goes without a sanitizer only. It judges a library that is built for it, on the host, and understands no
-// framework.
+// checkSanitizer refuses flags that --sanitize does not go with: it judges a library that is built for it, on the CPU, through callers
+// without a framework.
 func (f *testFlags) checkSanitizer() error {
 	if f.sanitize == "" {
 		return nil
@@ -92,11 +92,11 @@ func sanitizedCallers(kind string) []string {
 	return []string{conformance.BackendName, conformance.NativeName}
 }
 
-// sanitized has a run judge a library with a sanitizer.
-func (a commands) sanitized(ctx context.Context, o conformance.Options, env *pyenv.Env, flags *testFlags) (conformance.Options, error) {
-	s, err := build.FindSanitizer(ctx, flags.sanitize, os.Getenv)
+// sanitized has a run judge a library with a kind of sanitizer.
+func (a commands) sanitized(ctx context.Context, o *conformance.Options, env *pyenv.Env, kind string) error {
+	s, err := build.FindSanitizer(ctx, kind, os.Getenv)
 	if err != nil {
-		return o, app.MachineError(err)
+		return app.MachineError(err)
 	}
 	o.Project.Installed, o.Sanitizer, o.Under = s.Installed(o.Project), s.Kind, s.Under(o.Project, os.Getenv)
 	if len(o.Adaptors) == 0 {
@@ -106,8 +106,7 @@ func (a commands) sanitized(ctx context.Context, o conformance.Options, env *pye
 		_, err := a.Compile(ctx, build.Options{Env: env, Devices: []string{"cpu"}, Sanitizer: s})
 		return err
 	}
-	o.ReportDir, err = reportIn(o.Project, flags.ReportDir, "build/report")
-	return o, err
+	return nil
 }
 
 // verify looks whether the library was made from the sources, and these from the definitions.

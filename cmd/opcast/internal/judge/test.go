@@ -144,10 +144,12 @@ func (a commands) testOptions(ctx context.Context, ops []string, flags *testFlag
 	o.Project, o.Callables, o.Ops, o.Python, o.Native = p, callables, ops, env.Python, a.nativeCommand()
 	o.Out, o.Progress = diag.Raw(a.Stdout), terminal(a.Stdout) // which makes texts plain itself
 	emulate(&o)
-	if flags.sanitize != "" {
-		return a.sanitized(ctx, o, env, flags)
-	}
-	if flags.opdefs == "" && flags.Library == "" && len(callables) == 0 {
+	switch {
+	case flags.sanitize != "":
+		if err := a.sanitized(ctx, &o, env, flags.sanitize); err != nil {
+			return o, err
+		}
+	case flags.opdefs == "" && flags.Library == "" && len(callables) == 0:
 		o.Build = func(ctx context.Context) error {
 			return a.current(ctx, p, env, flags.noBuild || flags.installed, flags.Device)
 		}
