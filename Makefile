@@ -69,13 +69,14 @@ lint: $(GOLANGCI_LINT) ## Run the Go linters (the first run compiles them: minut
 
 # Three tests of a package run beside each other, since most wait for interpreters that start. Ginkgo refuses the flag -parallel. The
 # packages that take longest begin: at the end they would leave processors idle.
-# Nothing that an earlier run has compiled hides what this one does not, and nobody below looks for make's jobserver.
+# `make check` has vetted the code. Nothing that an earlier run has compiled hides what this one does not, and nobody below looks for
+# make's jobserver.
 define RUN_TESTS
 rm -rf build/cache
 $(GO) build -o build/ccache/ccache ./internal/testkit/ccache
 unset MAKEFLAGS; cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
 	OPCAST_CACHE_DIR="$(CURDIR)/build/cache" OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 \
-	$(GO) test -json -count=1 -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
+	$(GO) test -json -count=1 -vet=off -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 endef
 
 test: SHORT = -short

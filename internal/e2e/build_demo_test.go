@@ -85,6 +85,13 @@ func demoProject(t *testing.T) string {
 	return dir
 }
 
+// unoptimised has a project compiled in half the time.
+func unoptimised(t *testing.T, dir string) {
+	t.Helper()
+	manifest := filepath.Join(dir, "opcast.toml")
+	write(t, manifest, append(read(t, manifest), "[[files]]\nmatch = \"**/*.cc\"\nflags = [\"-O0\"]\n"...))
+}
+
 // borrowed is an environment of its own, for a project to be linked into, that has the packages and the ninja of the
 // main one.
 func borrowed(t *testing.T) string {

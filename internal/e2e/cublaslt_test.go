@@ -42,7 +42,7 @@ gemm backend graph
 var captureScript string
 
 // The kernels that call cuBLASLt pass the suite with a library that judges every argument by NVIDIA's documentation, and each mistake
-// in a call is found (with -short, two are tried). Without a library, they say so, and the next kernel runs.
+// in a call is found (with -short, one is tried). Without a library, they say so, and the next kernel runs.
 func TestCublasLt(t *testing.T) {
 	t.Parallel()
 	python, tool, dir := withoutTorch(t), tooltest.Path(t), cublasLtProject(t)
@@ -82,8 +82,8 @@ func TestCublasLt(t *testing.T) {
 		t.Errorf("the graph wrote %s, %v", out, err)
 	}
 	for name, planted := range plantedAroundCublasLt {
-		if testing.Short() && !slices.Contains([]string{"capture", "vector of the bias"}, name) {
-			continue
+		if testing.Short() && name != "capture" {
+			continue // which costs no run of the suite
 		}
 		right := read(t, filepath.Join(dir, planted.file))
 		edit(t, filepath.Join(dir, planted.file), planted.was, planted.is)

@@ -91,7 +91,7 @@ func TestEmulatedROCm(t *testing.T) {
 	foundAroundHIP(t, dir, make_, map[string]func() (string, error){"suite": suite, "calls": calls, "faults": faults})
 }
 
-// foundAroundHIP builds the project with each mistake alone, and expects what must find it to do so.
+// foundAroundHIP builds the project with each mistake alone, and expects what must find it to do so; a short run has one per finder.
 func foundAroundHIP(t *testing.T, dir string, build func(), finders map[string]func() (string, error)) {
 	t.Helper()
 	file := filepath.Join(dir, "backend", "opcast", "gpu_hip.hip")
@@ -100,6 +100,9 @@ func foundAroundHIP(t *testing.T, dir string, build func(), finders map[string]f
 		t.Fatal(err)
 	}
 	for name, fault := range plantedAroundHIP {
+		if testing.Short() && !slices.Contains([]string{"wrong stream", "guard not restored", "error that stays"}, name) {
+			continue // one for each of the finders
+		}
 		write(t, file, right)
 		edit(t, file, fault.was, fault.is)
 		build()

@@ -69,6 +69,7 @@ func TestNativeBuild(t *testing.T) {
 		t.Skip("this machine has nothing beyond the narrowest instruction set")
 	}
 	dir, python := demoProject(t), borrowed(t)
+	unoptimised(t, dir)
 	kernel := filepath.Join(dir, "csrc/cpu/scale.cc")
 	edit(t, kernel, "const opcast::Launch&)", "const opcast::Launch& launch)")
 	edit(t, kernel, "for (int64_t i = 0; i < args.N; ++i)", `opcast::ParallelFor(launch, args.N, 1024, [&](int64_t i, int64_t end) {

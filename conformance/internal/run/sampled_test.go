@@ -23,10 +23,6 @@ func Sampled(ops []*opdef.Op) (lines []string) {
 				continue
 			}
 			chosen, step := spread.sample(&worker.Process{CallerName: name}, &c)
-			if step == 1 {
-				lines = append(lines, "* "+name+" "+c.ID)
-				continue
-			}
 			for i := (j + k) % min(step, len(chosen)); i < len(chosen); i += step {
 				lines = append(lines, chosen[i].Name+" "+name+" "+c.ID)
 			}
@@ -35,24 +31,27 @@ func Sampled(ops []*opdef.Op) (lines []string) {
 	return lines
 }
 
-// sample are ops for a check, of which every so many suffice. What kernels do is tried with all of them through the bare backend: the
-// other callers add what is theirs. Some checks apply only to callers that have told what they can do: they get ops with all traits.
+// sample are ops for a check, of which every so many suffice: `make conformance` has all. What kernels do is tried with every other op
+// through the bare backend: the other callers add what is theirs. Some checks apply only to callers that have told what they can do: they
+// get ops with all traits.
 func (s *spread) sample(caller calls.Caller, c *check.Check) (ops []*opdef.Op, step int) {
 	applies := slices.DeleteFunc(slices.Clone(s.ops), func(op *opdef.Op) bool { return !suits(c, op, caller) })
 	bare := caller.Name() == calls.BackendName
 	switch {
-	case caller.Name() == calls.DefinitionName, bare && !c.Generated:
-		return nil, 1
+	case caller.Name() == calls.DefinitionName && len(applies) > 0:
+		return applies, 2
 	case len(applies) == 0:
 		anyone := *c
 		anyone.Needs = nil
 		return s.choose(caller, &anyone), 5
+	case bare && !c.Generated:
+		return applies, 2
 	case c.Generated && !bare:
-		return s.choose(caller, c), 5
+		return s.choose(caller, c), 8
 	case bare:
-		return applies, 5
+		return applies, 8
 	}
-	return applies, 20
+	return applies, 30
 }
 
 // A short run has each check through each caller with an op that suits both, where there is one.
