@@ -112,18 +112,27 @@ func judge(d dtype.DType, got, want number, bound Tolerance) elementError {
 		return f
 	}
 	if !ndarray.IsFloat(d) {
-		return judgeInteger(got, want)
+		return judgeInteger(got, want, bound)
 	}
 	f.Distance, f.Spacing = ndarray.Error(d, got.value, want.value)
-	allowed := bound.ULPs*f.Spacing + bound.Abs
-	if !math.IsInf(want.value, 0) && !math.IsNaN(want.value) {
-		allowed += bound.Rel * math.Abs(want.value)
-	}
+	return f.within(bound.ULPs*f.Spacing + bound.besideULPs(want.value))
+}
+
+// within is the error beside what is allowed.
+func (f elementError) within(allowed float64) elementError {
 	f.Share = f.Distance / max(allowed, math.SmallestNonzeroFloat64)
 	if f.Distance > allowed {
 		f.Excess = f.Share
 	}
 	return f
+}
+
+// besideULPs is what a tolerance allows an element to be off, apart from units of its last place.
+func (b Tolerance) besideULPs(want float64) float64 {
+	if math.IsInf(want, 0) || math.IsNaN(want) {
+		return b.Abs
+	}
+	return b.Abs + b.Rel*math.Abs(want)
 }
 
 // acceptsUnrepresentable says whether a result may stand for a number that the dtype does not have. A signed format without

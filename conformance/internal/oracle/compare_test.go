@@ -61,3 +61,33 @@ func TestLargeIntegers(t *testing.T) {
 		}
 	}
 }
+
+// The tolerance of a definition counts for integers, too, and what is just beyond it is found.
+func TestIntegerTolerance(t *testing.T) {
+	d := dtype.Must("i8")
+	for _, test := range []struct {
+		name       string
+		got        int64
+		want       float64
+		bound      oracle.Tolerance
+		pass, next bool
+	}{
+		{"exact", 5, 5, oracle.Tolerance{}, true, true},
+		{"off by one without a tolerance", 6, 5, oracle.Tolerance{}, false, true},
+		{"within atol", 6, 5, oracle.Tolerance{Abs: 1}, true, true},
+		{"beyond atol", 7, 5, oracle.Tolerance{Abs: 1}, false, true},
+		{"within rtol", -110, -100, oracle.Tolerance{Rel: 0.1}, true, true},
+		{"beyond rtol", -111, -100, oracle.Tolerance{Rel: 0.1}, false, true},
+		{"all that there is", -128, 127, oracle.Tolerance{Abs: 300}, true, false},
+	} {
+		want := oracle.Expected{Shape: []int64{1}, Values: []float64{test.want}}
+		text := oracle.Compare("y", ndarray.FromFloats(d, []int64{1}, []float64{float64(test.got)}), want, test.bound)
+		if (text == "") != test.pass {
+			t.Errorf("%s: %q", test.name, text)
+		}
+		wrong, ok := want.NextInteger(d, 0, test.bound)
+		if ok != test.next || ok && oracle.Compare("y", wrong.Array, want, test.bound) == "" {
+			t.Errorf("%s: the next wrong number is %+v, %v", test.name, wrong, ok)
+		}
+	}
+}

@@ -133,9 +133,9 @@ func (n number) integer() *big.Int {
 	return whole
 }
 
-// judgeInteger compares with an integer. What a reference computes in float64 beyond 2^53 is not exact, and neither is the
-// comparison with it.
-func judgeInteger(got, want number) elementError {
+// judgeInteger compares with an integer: exactly, unless the definition has a tolerance. What a reference computes in float64 beyond
+// 2^53 is not exact, and neither is the comparison with it.
+func judgeInteger(got, want number, bound Tolerance) elementError {
 	f := elementError{Got: got, Want: want, Spacing: 1}
 	if got.integer() == nil || want.integer() == nil { // NaN or an infinity, which is no integer
 		f.Distance, f.Share, f.Excess = math.Inf(1), math.Inf(1), math.Inf(1)
@@ -146,13 +146,15 @@ func judgeInteger(got, want number) elementError {
 		return f
 	}
 	f.Distance, _ = new(big.Float).SetInt(off.Abs(off)).Float64()
-	f.Distance = max(f.Distance, math.Abs(want.value-math.Trunc(want.value)))
+	if want.exact == nil && math.Abs(want.value) <= ndarray.FloatExact {
+		whole, _ := new(big.Float).SetInt(got.integer()).Float64()
+		f.Distance = math.Abs(whole - want.value)
+	}
 	if want.exact == nil && math.Abs(want.value) > ndarray.FloatExact && f.Distance <= independentOfRounding*math.Abs(want.value) {
 		f.Distance = 0
 		return f
 	}
-	f.Share, f.Excess = math.Inf(1), math.Inf(1)
-	return f
+	return f.within(bound.besideULPs(want.value))
 }
 
 // independentOfRounding is the error of a reference that computes large integers in float64, relative to them.
@@ -164,17 +166,28 @@ type WrongNumber struct {
 	Array      *ndarray.Array
 }
 
-// NextInteger is the rounded answer with another integer as element at, one that a comparison must refuse.
-func (e Expected) NextInteger(d dtype.DType, at int64) WrongNumber {
+// NextInteger is the rounded answer with another integer as element at, the next one that a comparison must refuse; false if the
+// tolerance allows all that the dtype has.
+func (e Expected) NextInteger(d dtype.DType, at int64, bound Tolerance) (WrongNumber, bool) {
 	bad, v := e.Rounded(d), e.number(int(at)).integer()
-	step := big.NewInt(1)
+	allowed := bound.besideULPs(e.Values[at])
+	if math.IsInf(allowed, 0) {
+		return WrongNumber{}, false
+	}
+	step, _ := big.NewFloat(allowed).Int(nil)
+	step.Add(step, big.NewInt(1))
 	if e.Integers == nil && math.Abs(e.Values[at]) > ndarray.FloatExact {
-		step, _ = big.NewFloat(4 * independentOfRounding * math.Abs(e.Values[at])).Int(nil)
+		unsure, _ := big.NewFloat(4 * independentOfRounding * math.Abs(e.Values[at])).Int(nil)
+		step.Add(step, unsure)
 	}
 	kind, next := "above", new(big.Int).Add(v, step)
-	if _, high := ndarray.IntRange(d); next.Cmp(high) > 0 {
+	low, high := ndarray.IntRange(d)
+	if next.Cmp(high) > 0 {
 		kind, next = "below", new(big.Int).Sub(v, step)
 	}
+	if next.Cmp(low) < 0 {
+		return WrongNumber{}, false
+	}
 	ndarray.PutInt(d, bad.Data, at, next)
-	return WrongNumber{kind, fmt.Sprintf("%v for %v", next, v), bad}
+	return WrongNumber{kind, fmt.Sprintf("%v for %v", next, v), bad}, true
 }
