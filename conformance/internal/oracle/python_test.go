@@ -3,16 +3,19 @@ package oracle_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/oracle"
 	"github.com/opcast/opcast/conformance/internal/testkit/fake"
+	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/system/rpc"
 )
@@ -98,6 +101,35 @@ func TestPythonCrash(t *testing.T) {
 		}
 		if got, err := answer(t, oracle, "return xp.ones(2)"); err != nil || got[0].Values[0] != 1 {
 			t.Errorf("after %s: %v, %v", name, got, err)
+		}
+	}
+}
+
+// Nothing is demanded of an integer that a reference makes of NaN; the others count, also those that it chooses by NaN.
+func TestIntegersOfNaN(t *testing.T) {
+	python, nan := fake.RealOracle(t, time.Minute), math.NaN()
+	for text, want := range map[string][]float64{
+		"return xp.rint(x).astype(xp.int8)":                   {2, nan},
+		"return xp.rint(x * 0.01).astype(xp.int8)":            {nan, nan},
+		"return xp.rint(x).astype(xp.int8) * 0 + 4":           {4, 4},
+		"return xp.isnan(x).astype(xp.int8)":                  {0, 1},
+		"return xp.nan_to_num(x, nan=9).astype(xp.int8)":      {2, 9},
+		"return xp.rint(x)":                                   {2, nan},
+		"x.fill(7); return xp.rint(x).astype(xp.int64) << 60": {8070450532247928832, 8070450532247928832},
+	} {
+		op := *fake.ToyOp(t, "affine")
+		op.Reference = text
+		c, err := cases.New(&op, cases.Plan{Name: "python", DTypes: cases.DTypes{"T": "f32"}, Batch: []int64{}, Sizes: map[string]int64{"N": 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Inputs[0] = ndarray.FromFloats(c.Inputs[0].DType, []int64{2}, []float64{2, nan})
+		got, err := python.Reference(t.Context(), c, "float64")
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got[0].Values, cmpopts.EquateNaNs()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
 	}
 }

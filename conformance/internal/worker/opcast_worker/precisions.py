@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 from opcast_worker.host import NDArray
 
 PRECISIONS: dict[str, tuple[str | None, str]] = {
@@ -21,3 +26,29 @@ def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
     if array.dtype.kind not in "iub":
         return array.astype(real)
     return array if whole is None or array.dtype.kind == "b" else array.astype(whole)
+
+
+def evaluated(
+    evaluate: Callable[[dict[str, Any]], tuple[Any, ...]], arguments: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return what a reference gives, with NaN for each integer that it may have made of NaN.
+
+    Each machine converts NaN in its own way. These are the integers that NumPy makes of it here, where NumPy warns of
+    such a conversion.
+    """
+    with warnings.catch_warnings(record=True) as caught, np.errstate(invalid="warn"):
+        warnings.simplefilter("always")
+        results = evaluate(arguments)
+    if not any("encountered in cast" in str(w.message) for w in caught):
+        return results
+    return tuple(map(unsure, results))
+
+
+def unsure(result: Any) -> Any:
+    """Return a result with NaN in the place of integers that are NumPy's for NaN."""
+    array = np.asarray(result)
+    if array.dtype.kind not in "iu":
+        return result
+    with np.errstate(invalid="ignore"):
+        made = np.array(np.nan).astype(array.dtype)
+    return np.where(array == made, np.nan, array)

@@ -17,7 +17,7 @@ import numpy as np
 from opcast_worker.bound import Answer, Memory, Request, memories, memory
 from opcast_worker.host import NDArray, strided
 from opcast_worker.lists import spread
-from opcast_worker.precisions import PRECISIONS, widen
+from opcast_worker.precisions import PRECISIONS, evaluated, widen
 from opcast_worker.slopes import risen, slopes
 
 
@@ -26,6 +26,7 @@ class Reference:
 
     def __init__(self, root: str = "") -> None:
         """Start with no compiled module; root is the folder of the project, if it is known."""
+        np.seterr(all="ignore")  # infinities and NaN are results like others
         self.modules: dict[str, Request] = {}
         self.root = root
 
@@ -36,7 +37,7 @@ class Reference:
     def reference(self, request: Request, blobs: list[bytes]) -> Answer:
         """Evaluate a reference on the given arguments."""
         try:
-            results = self.evaluation(request)(self.arguments(request, blobs))
+            results = evaluated(self.evaluation(request), self.arguments(request, blobs))
             lacking = any("none" in v for v in request["arguments"].values())
             if text := misfit(results, may_lack=lacking):
                 return {"error": text, "outputs": []}, []
@@ -208,8 +209,7 @@ def accepting(function: Callable[..., Any]) -> Callable[[Request], Any]:
     wanted = inspect.signature(function).parameters
 
     def call(values: Request) -> Any:
-        with np.errstate(all="ignore"):
-            return function(**{k: v for k, v in values.items() if k in wanted})
+        return function(**{k: v for k, v in values.items() if k in wanted})
 
     return call
 
