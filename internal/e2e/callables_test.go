@@ -17,6 +17,7 @@ func TestCallables(t *testing.T) {
 	folder := filepath.Join("internal", "e2e", "testdata", "others")
 	for function, fails := range map[string][]string{
 		"weigh": nil, "off_by_one": {"value"}, "in_place": {"inputs-unchanged", "fresh-outputs"}, "credulous": {"errors"},
+		"one_buffer": {"fresh-outputs"},
 	} {
 		t.Run(function, func(t *testing.T) {
 			code, printed, r := tested(t, tool, "--opdefs", filepath.Join(folder, "opdefs"),

@@ -137,3 +137,71 @@ func tupleValues(a *opdef.Attr) []any {
 	}
 	return out
 }
+
+// largestGrowing is how many elements an argument of a growing call has at most.
+const largestGrowing = 1 << 22
+
+// GrowingPlans make one symbol, the leading dims, or an attr that is a size as long as they are told, and leave the others small.
+func GrowingPlans(op *opdef.Op, d DTypes) (plans []func(n int64) Plan) {
+	for _, s := range Symbols(op) {
+		plans = append(plans, func(n int64) Plan {
+			return settled(op, Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}, Largest: largestGrowing})
+		})
+	}
+	if op.HasBatch() {
+		plans = append(plans, func(n int64) Plan {
+			return Plan{Name: "growing", DTypes: d, Batch: []int64{n}, Largest: largestGrowing}
+		})
+	}
+	for _, a := range sizeAttrs(op) {
+		plans = append(plans, func(n int64) Plan {
+			return Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Attrs: map[string]any{a.Name: n}, Largest: largestGrowing}
+		})
+	}
+	return plans
+}
+
+// LargeScratch reports whether the work space of a growing call is far larger than its arguments may be.
+func (c *Case) LargeScratch() bool {
+	for i := range c.Op.Scratch {
+		if shape, err := c.ShapeOf(&c.Op.Scratch[i]); err != nil || Elements(shape) > 16*largestGrowing {
+			return true
+		}
+	}
+	return false
+}
+
+// sizeAttrs are the integer attrs that sizes of what the op writes depend on, as in "i32[bins]", unless the author says which values
+// they take.
+func sizeAttrs(op *opdef.Op) (attrs []*opdef.Attr) {
+	sizes := map[string]bool{}
+	for _, arg := range slices.Concat(op.Outputs, op.Scratch) {
+		for _, dim := range arg.Type.Dims {
+			if dim.Expr != nil {
+				for _, name := range op.Needs(dim.Expr) {
+					sizes[name] = true
+				}
+			}
+		}
+	}
+	for i := range op.Attrs {
+		if a := &op.Attrs[i]; a.Type == "int" && sizes[a.Name] && len(a.OneOf) == 0 && op.Samples[a.Name] == nil {
+			attrs = append(attrs, a)
+		}
+	}
+	return attrs
+}
+
+// sizeAttrPlans give such attrs the sizes that symbols get, as far as their bounds allow.
+func sizeAttrPlans(op *opdef.Op, d DTypes) (plans []Plan) {
+	for _, a := range sizeAttrs(op) {
+		low, hasLow := a.Min.(int64)
+		high, hasHigh := a.Max.(int64)
+		for _, n := range append([]int64{0}, standardSizes...) {
+			if (!hasLow || n >= low) && (!hasHigh || n <= high) {
+				plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Attrs: map[string]any{a.Name: n}})
+			}
+		}
+	}
+	return plans
+}

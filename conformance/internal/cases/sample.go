@@ -235,7 +235,7 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 func BaseOnly(d DTypes) []Plan { return []Plan{BasePlan(d)} }
 
 // SizePlans gives each symbol each of its sizes in turn, or the nearest ones that conditions allow, and the sizes at which
-// conditions change; then the leading dims.
+// conditions change; then the leading dims, and attrs that are sizes of results.
 func SizePlans(op *opdef.Op, d DTypes) []Plan {
 	var plans []Plan
 	for _, s := range Symbols(op) {
@@ -248,7 +248,7 @@ func SizePlans(op *opdef.Op, d DTypes) []Plan {
 			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{n}})
 		}
 	}
-	return settledPlans(op, plans)
+	return append(settledPlans(op, plans), sizeAttrPlans(op, d)...)
 }
 
 // RankPlans vary the number of leading dims.

@@ -49,6 +49,11 @@ var plantedEndurance = map[string]struct {
 	"memory leaks":          {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Live += 32 * 3000 * round }}},
 	"a little memory leaks": {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.Live += 8 * 3000 * round }}},
 	"a reference leaks":     {"accumulate", calls.BackendName, "leaks-all", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, _ string) { s.References += round }}},
+	"a call wants more memory": {"affine", calls.BackendName, "working-memory", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if c.Probe == endurance.GroupEnduranceProbes+".bounded" {
+			r.Notes = map[string]any{"short": "MemoryError: affine: out of memory"}
+		}
+	}}},
 	"errors are kept": {"affine", "fake", "leaks", fake.Framework{KeptMemory: func(s *endurance.ProcessState, round int64, raised string) {
 		if raised != "" {
 			s.Live += 200 * 3000 * round

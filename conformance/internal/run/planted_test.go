@@ -20,9 +20,9 @@ import (
 // A perfect framework fails no check, and each check finds something to do with some toy; else it asks for too much.
 func TestPerfectCallerPasses(t *testing.T) {
 	for _, c := range Checks() {
-		elsewhere := []string{"gradient", "tangent", "independent", "samples", "properties", "abi", "no-kernel", "params"}
+		elsewhere := []string{"gradient", "tangent", "independent", "samples", "properties", "abi", "no-kernel", "params", "working-memory"}
 		if slices.Contains(elsewhere, c.ID) || c.Group == check.GroupTransform || c.Through == check.ThroughFunctions {
-			continue // what authors write in Python is judged by Python, in tests of their own; a toy cannot be transformed, is no function, and has no kernel with parameters
+			continue // what authors write in Python is judged by Python, in tests of their own; a toy cannot be transformed, is no function, has no kernel with parameters and no process
 		}
 		passed := false
 		callers := []string{"fake", calls.BackendName, "jax", calls.NativeName, calls.OpCallName}
@@ -92,9 +92,14 @@ var planted = map[string]struct {
 	"results are strided": {"shape", fake.Framework{After: func(_ *calls.Call, r *calls.Result) {
 		each(r, func(o *calls.Output) { o.Strides = slices.Repeat([]int64{2}, o.Rank()) })
 	}}},
-	"the framework computes":    {"shape bits", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Launches = 0 }}},
-	"empty calls launch":        {"zero-size", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Launches = 1 }}},
-	"inputs are changed":        {"inputs-unchanged", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Buffers[1][0] ^= 1 }}},
+	"the framework computes": {"shape bits", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Launches = 0 }}},
+	"empty calls launch":     {"zero-size", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Launches = 1 }}},
+	"inputs are changed":     {"inputs-unchanged", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { r.Buffers[1][0] ^= 1 }}},
+	"one buffer for all calls": {"fresh-outputs", fake.Framework{After: func(c *calls.Call, r *calls.Result) {
+		if c.Probe == check.GroupWatch+".kept" {
+			r.Notes["changed"] = []any{0.0}
+		}
+	}}},
 	"a result is a view":        {"fresh-outputs", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { each(r, func(o *calls.Output) { o.Span = r.Spans[0] }) }}},
 	"out is ignored":            {"out", fake.Framework{After: func(_ *calls.Call, r *calls.Result) { each(r, func(o *calls.Output) { o.OutIndex = -1 }) }}},
 	"an element is not written": {"out", fake.Framework{After: unwritten}},

@@ -13,5 +13,6 @@ func Checks() []check.Check {
 		leaksCheck,
 		leaksAllCheck,
 		copiesCheck,
+		workingMemoryCheck,
 	}
 }

@@ -1,17 +1,19 @@
 package memory
 
 import (
+	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
 var freshOutputsCheck = check.Check{
 	ID: "fresh-outputs", Group: check.GroupAliasing, Generated: true,
-	Doc:     "outputs share memory with nothing",
+	Doc:     "outputs share memory with nothing, and stay as they are when the op is called again",
 	Through: check.ThroughAdaptors, Foreign: check.Judges, Run: check.WithFewerDTypes(checkFresh),
 }
 
-// checkFresh expects outputs in memory of their own.
+// checkFresh expects outputs in memory of their own, in one call and in several.
 func checkFresh(t *check.T) error {
 	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		call, result, err := t.RunCase(t.Caller, c)
@@ -31,8 +33,44 @@ func checkFresh(t *check.T) error {
 				}
 			}
 		}
-		return nil
+		return expectKept(t, c)
 	})
+}
+
+// expectKept makes a further call with other contents, whose results the worker keeps beside those of the first one. Only numbers
+// of floating point that may be any are turned.
+func expectKept(t *check.T, c *cases.Case) error {
+	turn := []int64{}
+	for i, in := range t.Op.Inputs {
+		free := in.Min == nil && in.Max == nil && !in.Sorted && !in.Mutated && !c.Sampled[in.Name]
+		if free && c.Inputs[i] != nil && ndarray.IsFloat(c.Inputs[i].DType) {
+			turn = append(turn, int64(i))
+		}
+	}
+	if len(turn) == 0 || !check.OffersProbe(t.Caller, check.GroupWatch, "kept") {
+		return nil
+	}
+	call, err := t.PlainCall(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	call.Kernel = t.ForcedKernel()
+	result, err := t.CallWatched("kept", call, c.Name, map[string]any{"turn": turn})
+	if err != nil {
+		return err
+	}
+	if err := t.Declined(call, result); err != nil {
+		return err
+	}
+	if result.Error != nil {
+		t.Fail(call, c.Name, "called twice, it raised %s\n%s", result.Error, result.Error.Trace)
+		return nil
+	}
+	returned := calls.ReturnedSlots(call, t.Caller)
+	for _, i := range addresses(result.Notes["changed"]) {
+		t.Fail(call, c.Name, "%s became another array when the op was called again: the op hands out the same memory", returned[i].Name)
+	}
+	return nil
 }
 
 func overlap(a, b [2]uint64) bool { return a[0] < b[1] && b[0] < a[1] }

@@ -78,9 +78,9 @@ func (f *Framework) Probes(group string) []calls.Probe {
 	return map[string][]calls.Probe{
 		check.GroupSpecial: calls.ProbesOf("strange"), check.GroupMalformed: calls.ProbesOf("odd"), refusals.GroupRefusals: calls.ProbesOf("unknown_kind"),
 		agreement.GroupMixed:           calls.ProbesOf("other"),
-		check.GroupWatch:               calls.ProbesOf("pointers", "far", "warnings"),
+		check.GroupWatch:               calls.ProbesOf("pointers", "far", "kept", "warnings"),
 		refusals.GroupDevices:          calls.ProbesOf("second"),
-		endurance.GroupEnduranceProbes: calls.ProbesOf("leaks", "copies"),
+		endurance.GroupEnduranceProbes: calls.ProbesOf("leaks", "copies", "bounded"),
 		endurance.GroupThreadProbes:    calls.ProbesOf("number"),
 		agreement.GroupStreamProbes:    calls.ProbesOf("side_stream", "two_streams", "graph_replayed"),
 		check.GroupMemory: append(calls.ProbesOf("version_mutated", "stale_mutated", "donation_used"),

@@ -60,6 +60,8 @@ func watch(r *calls.Result, f *Framework, call *calls.Call) {
 			seen, inputs = append(seen, place(x)), append(inputs, place(x))
 		}
 		r.Notes = map[string]any{"seen": seen, "inputs": inputs, "outputs": outputs}
+	case check.GroupWatch + ".kept":
+		r.Notes = map[string]any{"changed": []any{}}
 	case check.GroupWatch + ".warnings":
 		list := []any{}
 		if d := call.Op.Deprecated; d != "" {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -13,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from opcast_worker.bound import Bound, Probes, Report, Unsupported
+from opcast_worker.bound import REFUSED, Bound, Probes, Report, Unsupported
 
 ROUNDS = 3
 """What grows in one round may be a cache; what leaks grows in all."""
@@ -21,6 +23,14 @@ ROUNDS = 3
 
 LEAST = 100
 """Calls in a round, however slow they are."""
+
+
+MMAP_THRESHOLD = -3
+"""Name of mallopt, ``M_MMAP_THRESHOLD``: what is larger is mapped alone."""
+
+
+STACK = 8 << 20
+"""Bytes of the stack of a thread."""
 
 
 class Leaks(Probes):
@@ -75,6 +85,35 @@ class Leaks(Probes):
         unseen = "" if live else "malloc is not watched here: that needs glibc 2.33 or later"
         notes = {"raised": raised, "calls": count * ROUNDS, "states": states, "unseen": unseen}
         return Report((), notes)
+
+    def probe_bounded(self, call: Bound) -> Any:
+        """Make a call with at most so many ``bytes`` beside what the process has, and note whether they were too few.
+
+        Threads that the call starts have their stacks besides.
+        """
+        status = Path("/proc/self/status")
+        if not allocated() or "VmData:" not in status.read_text():
+            raise Unsupported(
+                "the memory of the process cannot be limited: that needs glibc 2.33 or later"
+            )
+        heap = ctypes.CDLL(None)
+        heap.mallopt(MMAP_THRESHOLD, 1 << 20)  # so that what is freed goes back, and counts again
+        heap.malloc_trim(0)
+        used = int(status.read_text().split("VmData:")[1].split()[0]) << 10
+        stacks = (os.cpu_count() or 1) * STACK
+        before = soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = used + call.options["bytes"] + stacks
+        for other in (soft, hard):
+            limit = limit if other == resource.RLIM_INFINITY else min(limit, other)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        try:
+            return Report(self.caller.invoke(call, "eager"), {"short": ""})
+        except REFUSED:
+            raise
+        except Exception as error:  # of the library, in its own words
+            return Report((), {"short": f"{type(error).__name__}: {error}"})
+        finally:
+            resource.setrlimit(resource.RLIMIT_DATA, before)
 
     def probe_copies(self, call: Bound) -> Any:
         """Make the call through a second copy of the library in this process, then through the first again."""

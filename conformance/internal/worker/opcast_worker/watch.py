@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from opcast_worker import bound, lists
-from opcast_worker.bound import Bound, Probes, Report, Request, Unsupported
+from opcast_worker.bound import Bound, Memory, Probes, Report, Request, Unsupported
 from opcast_worker.gpu_memory import kind_of
 from opcast_worker.lists import leaves
 
@@ -53,6 +53,40 @@ class KernelView(Probes):
         """Return the first address of each array, zero for what is absent."""
         return [self.caller.span(a)[0] if isinstance(a, self.caller.kind) else 0 for a in arrays]
 
+    def probe_kept(self, call: Bound) -> Any:
+        """Note which results are others after a further call, in which inputs (``turn``) have their elements reversed."""
+        result = self.caller.invoke(call, "eager")
+        listed: list[Any] = [*result] if isinstance(result, (tuple, list)) else [result]  # pyright: ignore[reportUnknownArgumentType]
+        own = {
+            i: r
+            for i, r in enumerate(listed)
+            if r is not None and not any(r is a for a in call.args)
+        }
+        before = {i: self.caller.read(r)[1] for i, r in own.items()}
+        args = list(call.args)
+        for i in call.options["turn"]:
+            args[call.options["first"] + i] = self.turned(args[call.options["first"] + i])
+        later = self.caller.invoke(replace(call, args=args), "eager")
+        changed = [i for i, r in own.items() if self.caller.read(r)[1] != before[i]]
+        del later  # not before: what is freed may be handed out again
+        return Report(result, {"changed": changed})
+
+    def turned(self, array: Any) -> Any:
+        """Return a dense array with the elements of another one in reversed order."""
+        described, data = self.caller.read(array)
+        shape: list[int] = list(described["shape"])
+        code, bits = self.dlpack(described["dtype"])
+        elements = np.frombuffer(data, f"V{bits // 8}")[::-1].tobytes()
+        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        spec: Request = {"dtype": described["dtype"], "dlpack": [code, bits], "shape": shape}
+        spec |= {"strides": strides, "offset": 0, "index": 0, "twin": 0}
+        return self.caller.make(spec, Memory(elements))
+
+    def dlpack(self, dtype: str) -> tuple[int, int]:
+        """Return DLPack's code and bits of a dtype."""
+        known = self.caller.config["dtypes"]
+        return next((d["code"], d["bits"]) for d in known if d["name"] == dtype)
+
     def probe_far(self, call: Bound) -> Any:
         """Move the rows of one input further apart than 32-bit numbers of elements reach.
 
@@ -63,11 +97,7 @@ class KernelView(Probes):
         shape: list[int] = described["shape"]
         strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
         strides[axis] = call.options["stride"]
-        code, bits = next(
-            (d["code"], d["bits"])
-            for d in self.caller.config["dtypes"]
-            if d["name"] == described["dtype"]
-        )
+        code, bits = self.dlpack(described["dtype"])
         size = bits // 8
         memory = reserved(size * (1 + sum((n - 1) * s for n, s in zip(shape, strides))))
         element = np.dtype(f"V{size}")

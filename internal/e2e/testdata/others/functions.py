@@ -48,3 +48,17 @@ def credulous(x: Array, w: Array, bias: Array | None = None, *, alpha: float = 1
     """Check nothing."""
     y = np.asarray(x, np.float64) * w * alpha + (0 if bias is None else bias)
     return y.astype(x.dtype)
+
+
+BUFFERS: dict[str, Array] = {}
+
+
+def one_buffer(x: Array, w: Array, bias: Array | None = None, *, alpha: float = 1.0) -> Array:
+    """Hand out the same memory again where it is large enough."""
+    y = weigh(x, w, bias, alpha=alpha)
+    kept = BUFFERS.get(y.dtype.name)
+    if kept is None or kept.size < y.size:
+        kept = BUFFERS[y.dtype.name] = np.empty(y.size, y.dtype)
+    shared = kept[: y.size].reshape(y.shape)
+    shared[...] = y
+    return shared

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 
 namespace ffi = tvm::ffi;
 
@@ -46,6 +47,10 @@ void Rows(const ffi::TensorView& y, const ffi::TensorView& x, const ffi::TensorV
           const T* bias, double alpha) {
   const int64_t columns = w.numel(), all = x.numel();
   T* to = static_cast<T*>(y.data_ptr());
+#ifdef HOLDS_THE_SQUARE
+  const std::unique_ptr<T[]> pairs(new T[columns * columns]);
+  asm volatile("" : : "r"(pairs.get()) : "memory");  // else the compiler leaves them out
+#endif
   const T *from = static_cast<const T*>(x.data_ptr()), *scale = static_cast<const T*>(w.data_ptr());
 #ifdef FORGETS_THE_LAST
   for (int64_t i = 0; i + 1 < all; ++i) {
