@@ -121,22 +121,22 @@ func emulatedProject(t *testing.T, warp int, ops []string) string {
 			t.Fatal(err)
 		}
 	}
-	keepOps(t, dir, ops)
+	keepOps(t, dir, ops, "opdefs/*/*", "csrc/cuda/*/*.cu")
 	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*/*.[ch]*")) { // .cu and .h
 		write(t, path, checkBounds(t, path, read(t, path)))
 	}
 	return dir
 }
 
-// keepOps removes the definitions of other ops from a project, and the sources of their kernels for CUDA.
-func keepOps(t *testing.T, dir string, names []string) {
+// keepOps removes the definitions of other ops from a project, and the sources of their kernels.
+func keepOps(t *testing.T, dir string, names []string, definitions, sources string) {
 	t.Helper()
-	for _, path := range glob(t, filepath.Join(dir, "opdefs/*/*")) {
+	for _, path := range glob(t, filepath.Join(dir, definitions)) {
 		if name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)); !slices.Contains(names, name) {
 			remove(t, path)
 		}
 	}
-	for _, path := range glob(t, filepath.Join(dir, "csrc/cuda/*/*.cu")) {
+	for _, path := range glob(t, filepath.Join(dir, sources)) {
 		for _, match := range generatedHeader.FindAllStringSubmatch(string(read(t, path)), -1) {
 			if !slices.Contains(names, match[1]) {
 				remove(t, path)

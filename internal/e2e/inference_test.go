@@ -40,14 +40,7 @@ func TestInference(t *testing.T) {
 	dir, interpreter, ops := exampleProject(t, "inference"), borrowed(t), slices.Concat(onlyThere, others)
 	if testing.Short() {
 		ops = strings.Fields("cap_scores select_rows")
-		for _, pattern := range []string{"opdefs/*.toml", "csrc/cpu/*.cc"} {
-			for _, path := range glob(t, filepath.Join(dir, pattern)) {
-				name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-				if !slices.Contains(append(ops, "merge_states"), name) {
-					remove(t, path)
-				}
-			}
-		}
+		keepOps(t, dir, append(ops, "merge_states"), "opdefs/*", "csrc/cpu/*.cc")
 	}
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
 	// PyTorch's compiler takes minutes on a busy machine.

@@ -118,7 +118,7 @@ func judge(d dtype.DType, got, want number, bound Tolerance) elementError {
 	return f.within(bound.ULPs*f.Spacing + bound.besideULPs(want.value))
 }
 
-// within is the error beside what is allowed.
+// within judges the distance by what is allowed.
 func (f elementError) within(allowed float64) elementError {
 	f.Share = f.Distance / max(allowed, math.SmallestNonzeroFloat64)
 	if f.Distance > allowed {

@@ -67,7 +67,7 @@ func TestSampled(t *testing.T) {
 	}
 	for _, c := range Checks() {
 		for _, name := range append([]string{calls.BackendName, calls.NativeName, calls.OpCallName}, framework.Names()...) {
-			right := func(op string) bool { return op == "*" || suits(&c, ops[op], &worker.Process{CallerName: name}) }
+			right := func(op string) bool { return suits(&c, ops[op], &worker.Process{CallerName: name}) }
 			possible := c.RunsThrough(name, false) && slices.ContainsFunc(slices.Collect(maps.Keys(ops)), right)
 			if possible && !slices.ContainsFunc(chosen[name+" "+c.ID], right) {
 				t.Errorf("%s through %s runs with no op", c.ID, name)

@@ -11,12 +11,12 @@ import (
 
 var workingMemoryCheck = check.Check{
 	ID: "working-memory", Group: check.GroupEndurance, Profile: check.ProfileExtended,
-	Doc:      "beside its arguments, a call takes at most 64 MiB, twice their size, and stacks of threads",
+	Doc:      "beside its arguments, a call takes at most 64 MiB, twice their size, and the stacks of its threads",
 	HostOnly: "a kernel takes the memory of its device, which a process does not limit",
 	Needs:    needsDataLimit, Foreign: check.Judges, Run: check.WithFewerDTypes(checkWorkingMemory),
 }
 
-// What a call may take beside its arguments: so many bytes, for the stacks and caches of its threads, and so many times its arguments.
+// What a call may take beside its arguments and the stacks of its threads: so many bytes, and so many times the size of its arguments.
 const (
 	workingBytes = 64 << 20
 	workingTimes = 2
@@ -73,7 +73,7 @@ func callWithin(t *check.T, call *calls.Call, name string, bytes int64) error {
 		return check.ErrAccounted
 	}
 	if short, _ := result.Notes["short"].(string); short != "" {
-		t.Fail(call, name, "with %d MiB beside its arguments it raised %s", bytes>>20, short)
+		t.Fail(call, name, "it raised %s: it may take %d MiB beside its arguments", short, bytes>>20)
 		return check.ErrAccounted
 	}
 	return nil

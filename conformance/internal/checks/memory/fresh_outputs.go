@@ -37,8 +37,8 @@ func checkFresh(t *check.T) error {
 	})
 }
 
-// expectKept makes a further call with other contents, whose results the worker keeps beside those of the first one. Only numbers
-// of floating point that may be any are turned.
+// expectKept has the worker call twice and keep both results: those of the first call stay as they are. In the second call, inputs of
+// floating point that may hold any numbers have them in reversed order.
 func expectKept(t *check.T, c *cases.Case) error {
 	turn := []int64{}
 	for i, in := range t.Op.Inputs {

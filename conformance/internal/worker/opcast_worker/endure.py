@@ -101,19 +101,20 @@ class Leaks(Probes):
         heap.malloc_trim(0)
         used = int(status.read_text().split("VmData:")[1].split()[0]) << 10
         stacks = (os.cpu_count() or 1) * STACK
-        before = soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        before = resource.getrlimit(resource.RLIMIT_DATA)
         limit = used + call.options["bytes"] + stacks
-        for other in (soft, hard):
-            limit = limit if other == resource.RLIM_INFINITY else min(limit, other)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+        if any(other != resource.RLIM_INFINITY and other < limit for other in before):
+            raise Unsupported("the process may have less memory than the call needs for this check")
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, before[1]))
         try:
-            return Report(self.caller.invoke(call, "eager"), {"short": ""})
+            self.caller.invoke(call, "eager")
         except REFUSED:
             raise
         except Exception as error:  # of the library, in its own words
             return Report((), {"short": f"{type(error).__name__}: {error}"})
         finally:
             resource.setrlimit(resource.RLIMIT_DATA, before)
+        return Report((), {"short": ""})
 
     def probe_copies(self, call: Bound) -> Any:
         """Make the call through a second copy of the library in this process, then through the first again."""

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from opcast_worker.bound import Answer, Memory, Request, memories, memory
@@ -20,13 +20,14 @@ from opcast_worker.lists import spread
 from opcast_worker.precisions import PRECISIONS, evaluated, widen
 from opcast_worker.slopes import risen, slopes
 
+Invalid = Literal["ignore", "warn"]
+
 
 class Reference:
     """Answers what an op should give."""
 
     def __init__(self, root: str = "") -> None:
         """Start with no compiled module; root is the folder of the project, if it is known."""
-        np.seterr(all="ignore")  # infinities and NaN are results like others
         self.modules: dict[str, Request] = {}
         self.root = root
 
@@ -37,7 +38,8 @@ class Reference:
     def reference(self, request: Request, blobs: list[bytes]) -> Answer:
         """Evaluate a reference on the given arguments."""
         try:
-            results = evaluated(self.evaluation(request), self.arguments(request, blobs))
+            evaluate = self.evaluation(request, invalid="warn")
+            results = evaluated(evaluate, self.arguments(request, blobs))
             lacking = any("none" in v for v in request["arguments"].values())
             if text := misfit(results, may_lack=lacking):
                 return {"error": text, "outputs": []}, []
@@ -159,9 +161,11 @@ class Reference:
             return widen(strided(value, memory(value, buffers)), *precisions)
         return float(value) if kind == "float" else value
 
-    def evaluation(self, request: Request) -> Callable[[Request], tuple[Any, ...]]:
+    def evaluation(
+        self, request: Request, invalid: Invalid = "ignore"
+    ) -> Callable[[Request], tuple[Any, ...]]:
         """Return a function from arguments by name to results."""
-        call = accepting(self.function(request))
+        call = accepting(self.function(request), invalid)
         return lambda arguments: results_of(request, call(arguments))
 
     def function(self, request: Request) -> Callable[..., Any]:
@@ -204,12 +208,18 @@ def results_of(request: Request, result: Any) -> tuple[Any, ...]:
     return tuple(spread(lists["results"], results)) if lists else results
 
 
-def accepting(function: Callable[..., Any]) -> Callable[[Request], Any]:
-    """Return what calls an author's function with those values that its parameters name."""
+def accepting(
+    function: Callable[..., Any], invalid: Invalid = "ignore"
+) -> Callable[[Request], Any]:
+    """Return what calls an author's function with those values that its parameters name.
+
+    ``invalid`` says what NumPy does about numbers that an operation has no result for.
+    """
     wanted = inspect.signature(function).parameters
 
     def call(values: Request) -> Any:
-        return function(**{k: v for k, v in values.items() if k in wanted})
+        with np.errstate(all="ignore", invalid=invalid):
+            return function(**{k: v for k, v in values.items() if k in wanted})
 
     return call
 

@@ -74,18 +74,17 @@ class KernelView(Probes):
     def turned(self, array: Any) -> Any:
         """Return a dense array with the elements of another one in reversed order."""
         described, data = self.caller.read(array)
-        shape: list[int] = list(described["shape"])
-        code, bits = self.dlpack(described["dtype"])
-        elements = np.frombuffer(data, f"V{bits // 8}")[::-1].tobytes()
-        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-        spec: Request = {"dtype": described["dtype"], "dlpack": [code, bits], "shape": shape}
-        spec |= {"strides": strides, "offset": 0, "index": 0, "twin": 0}
-        return self.caller.make(spec, Memory(elements))
+        spec, size = self.dense(described)
+        return self.caller.make(spec, Memory(np.frombuffer(data, f"V{size}")[::-1].tobytes()))
 
-    def dlpack(self, dtype: str) -> tuple[int, int]:
-        """Return DLPack's code and bits of a dtype."""
+    def dense(self, described: Request) -> tuple[Request, int]:
+        """Return what makes a dense array of the same dtype and shape, and the bytes of an element."""
+        dtype, shape = described["dtype"], list[int](described["shape"])
         known = self.caller.config["dtypes"]
-        return next((d["code"], d["bits"]) for d in known if d["name"] == dtype)
+        code, bits = next((d["code"], d["bits"]) for d in known if d["name"] == dtype)
+        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        spec: Request = {"dtype": dtype, "dlpack": [code, bits], "shape": shape}
+        return spec | {"strides": strides, "offset": 0, "index": 0, "twin": 0}, bits // 8
 
     def probe_far(self, call: Bound) -> Any:
         """Move the rows of one input further apart than 32-bit numbers of elements reach.
@@ -94,17 +93,14 @@ class KernelView(Probes):
         """
         at, axis = call.options["first"] + call.options["input"], call.options["axis"]
         described, data = self.caller.read(call.args[at])
-        shape: list[int] = described["shape"]
-        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+        spec, size = self.dense(described)
+        shape: list[int] = spec["shape"]
+        strides: list[int] = spec["strides"]
         strides[axis] = call.options["stride"]
-        code, bits = self.dlpack(described["dtype"])
-        size = bits // 8
         memory = reserved(size * (1 + sum((n - 1) * s for n, s in zip(shape, strides))))
         element = np.dtype(f"V{size}")
         rows = np.ndarray(shape, element, memory, 0, [s * size for s in strides])
         rows[...] = np.frombuffer(data, element).reshape(shape)
-        spec: Request = {"dtype": described["dtype"], "dlpack": [code, bits], "shape": shape}
-        spec |= {"strides": strides, "offset": 0, "index": at, "twin": at}
         made = self.caller.make(spec, memory)
         args = [*call.args[:at], made, *call.args[at + 1 :]]
         return self.caller.invoke(replace(call, args=args), "eager")
