@@ -63,7 +63,12 @@ def export(task: Task) -> None:
         for x, axes in zip(first.inputs, task.options["axes"])
     ]
     wrt = task.options["wrt"]
-    program = jax.export.export(jax.jit(task.function), disabled_checks=allowed(task))(*specs)
+
+    def function(*inputs: Any) -> Any:  # the program's gradient is that by all inputs
+        values = [jax.lax.stop_gradient(x) if i not in wrt else x for i, x in enumerate(inputs)]
+        return task.function(*values)
+
+    program = jax.export.export(jax.jit(function), disabled_checks=allowed(task))(*specs)
     try:
         text = program.serialize(vjp_order=1 if wrt else 0)
     except ImportError as error:  # JAX does not require what it writes programs with

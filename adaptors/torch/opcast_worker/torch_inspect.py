@@ -85,7 +85,7 @@ def flops(task: Task) -> None:
 
 def opcheck(task: Task) -> None:
     """Facts: what PyTorch's own tests of custom ops say, per registered op that the call runs."""
-    torch, wrt = task.caller.torch, task.options["wrt"]
+    torch, wrt, info = task.caller.torch, task.options["wrt"], task.caller.info(task.op)
     found: dict[str, dict[str, str]] = {}
     for arrays in task.calls:
         runs = recorded(task, arrays, []) + (recorded(task, arrays, wrt) if wrt else [])
@@ -95,7 +95,9 @@ def opcheck(task: Task) -> None:
                 continue
             names = found.setdefault(str(function), {})
             wanted = bool(wrt) and name == task.op  # a gradient has no gradient of its own
-            values = [differentiable(torch, x, wanted) for x in args]
+            smooth = [wanted and a.name not in info.no_grad for a in info.inputs]
+            rest = [False] * (len(args) - len(smooth))
+            values = [differentiable(torch, x, y) for x, y in zip(args, smooth + rest)]
             result = torch.library.opcheck(function, tuple(values), kwargs, raise_exception=False)
             for test, outcome in result.items():
                 # The test itself computes with the arguments, which torch cannot for 8-bit floats.

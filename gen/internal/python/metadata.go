@@ -6,6 +6,7 @@ import (
 	"github.com/opcast/opcast/gen/internal/python/layout"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/derivative"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/language/transform"
 )
@@ -63,6 +64,9 @@ func (v *function) links() []layout.Node {
 	}
 	if prefix := v.TangentPrefix(); v.Tangent != nil && prefix != "tangent_" {
 		out = append(out, layout.Leaf("tangent_prefix="+layout.Quote(prefix)))
+	}
+	if names := derivative.Without(v.Op); len(names) > 0 {
+		out = append(out, layout.TupleNode("no_grad=", quoted(names)))
 	}
 	return out
 }

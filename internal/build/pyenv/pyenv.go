@@ -114,6 +114,15 @@ func locate(q Query) (string, error) {
 	return interpreter(local)
 }
 
+// AnyInterpreter is the interpreter of the environment that the query names, or else python3 on PATH; empty if there is none.
+func AnyInterpreter(q Query) string {
+	if python, err := locate(q); err == nil {
+		return python
+	}
+	python, _ := exec.LookPath("python3") // empty if there is none
+	return python
+}
+
 // interpreter accepts an environment's folder, a program's path or a program's name on PATH.
 func interpreter(path string) (string, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -116,8 +116,10 @@ type Op struct {
 	// Forward names the op of tangents, which Tangent points to. TangentOf is the op whose tangents this one gives.
 	Forward            string
 	Tangent, TangentOf *Op
-	Since, Deprecated  string
-	Kernels            []Kernel
+	// NoGrad names inputs of floating point by which the op has no derivative.
+	NoGrad            []string
+	Since, Deprecated string
+	Kernels           []Kernel
 	// Layers are the modules of frameworks that call the op.
 	Layers []Layer
 	// Devices are the manifest's devices.

@@ -80,6 +80,7 @@ inputs = [
 outputs = [{ name = "z", type = "T[..., N]", doc = "A." }]
 reference = "return x"
 backward = "scaled_backward"
+no_grad = ["y", "weight"]
 `,
 	"opdefs/scaled_backward.toml": `doc = "A."
 kind = 5

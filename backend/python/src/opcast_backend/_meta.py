@@ -92,6 +92,8 @@ class Op(NamedTuple):
     """What makes the name of a gradient in ``backward`` from that of an argument."""
     tangent_prefix: str = "tangent_"
     """What makes the name of a tangent in ``forward`` from that of an argument."""
+    no_grad: tuple[str, ...] = ()
+    """Names of the inputs of floating point by which there is no derivative, though there are others."""
     lengths: tuple[int, ...] = ()
     """How many arrays each list has, in the form of an op whose arrays are arguments one by one."""
 

@@ -1,13 +1,17 @@
 package author
 
 import (
+	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
 	"github.com/opcast/opcast/gen"
 	"github.com/opcast/opcast/internal/build/generated"
+	"github.com/opcast/opcast/internal/build/pyenv"
+	"github.com/opcast/opcast/internal/build/references"
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
@@ -18,13 +22,19 @@ func newCheckCmd(a commands) *cobra.Command {
 		Use:   "check",
 		Short: "Report every mistake in the manifest and the definitions",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, diags, err := a.Read()
 			if err != nil {
 				return err
 			}
 			if len(diags) == 0 { // else a definition may only seem to be missing
 				diags = generated.Removed(p)
+			}
+			if len(diags) == 0 {
+				diags, err = a.readReferences(cmd.Context(), p)
+			}
+			if err != nil {
+				return err
 			}
 			if asJSON {
 				return a.checkJSON(p, diags)
@@ -41,6 +51,16 @@ func newCheckCmd(a commands) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return cmd
+}
+
+// readReferences has Python read the references, if there is one.
+func (a commands) readReferences(ctx context.Context, p *opdef.Project) (diag.List, error) {
+	python := pyenv.AnyInterpreter(pyenv.Query{Dir: p.Dir, Getenv: os.Getenv})
+	if python == "" {
+		_, err := fmt.Fprintln(a.Stderr, "note: the references were not read: there is no python3")
+		return nil, err
+	}
+	return references.Check(ctx, python, p)
 }
 
 func (a commands) checkJSON(p *opdef.Project, diags diag.List) error {

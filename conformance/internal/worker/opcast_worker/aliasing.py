@@ -95,7 +95,10 @@ class Aliasing(Probes):
         """Change what the op itself keeps for its gradient: the backward pass must refuse it."""
         if not call.options["keeps"]:
             raise Unsupported("the gradient needs no input and no output")
-        fresh = call.map(lambda x: self.track(x.clone()) if floating(x) else x)
+        fresh, info = call.map(lambda x: x.clone() if floating(x) else x), self.caller.info(call.op)
+        for a, x in zip(info.inputs, fresh.args):
+            if isinstance(x, call.kind) and floating(x) and a.name not in info.no_grad:
+                self.track(x)
         results = fresh()
         total = self.total(results)
         self.overwrite([*fresh.arrays(), *tensors(results)])

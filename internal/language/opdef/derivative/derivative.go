@@ -39,6 +39,8 @@ type Op struct {
 	// the arguments there.
 	Gradient, Tangent         *Op
 	GradPrefix, TangentPrefix string
+	// NoGrad names inputs by which there is no derivative.
+	NoGrad []string
 }
 
 // Mistake is a mistake at a path of the definition of the op that computes the derivative.
@@ -55,7 +57,7 @@ func CheckGradient(op *Op) []Mistake {
 			addNew(known, name, out)
 		}
 	}
-	c.inputs(known, op.GradPrefix+"OUTPUT, or inputs and outputs of "+op.Name)
+	_ = c.inputs(known, op.GradPrefix+"OUTPUT, or inputs and outputs of "+op.Name)
 	made := map[string]Arg{}
 	for _, in := range op.Inputs {
 		in.PresentIf = ""
@@ -64,9 +66,9 @@ func CheckGradient(op *Op) []Mistake {
 		}
 		made[op.GradPrefix+in.Name] = in
 	}
-	c.outputs(made, op.GradPrefix+"INPUT")
+	misnamed := c.outputs(made, op.GradPrefix+"INPUT")
 	c.broadcast()
-	c.complete(op.GradPrefix, "outputs", c.derived.Outputs)
+	c.complete(op.GradPrefix, "outputs", c.derived.Outputs, misnamed)
 	return c.found
 }
 
@@ -78,7 +80,7 @@ func CheckTangent(op *Op) []Mistake {
 	for _, in := range op.Inputs {
 		addNew(known, op.TangentPrefix+in.Name, in)
 	}
-	c.inputs(known, op.TangentPrefix+"INPUT, or inputs and outputs of "+op.Name)
+	misnamed := c.inputs(known, op.TangentPrefix+"INPUT, or inputs and outputs of "+op.Name)
 	made := map[string]Arg{}
 	for _, out := range op.Outputs {
 		if name := op.TangentPrefix + out.Name; !out.Saved {
@@ -88,14 +90,16 @@ func CheckTangent(op *Op) []Mistake {
 			}
 		}
 	}
-	c.outputs(made, op.TangentPrefix+"OUTPUT")
+	_ = c.outputs(made, op.TangentPrefix+"OUTPUT")
 	for i, in := range c.derived.Inputs {
 		if of, ok := known[in.Name]; ok && of.Name != in.Name && !of.Smooth {
 			c.report(tomldoc.Join(tomldoc.Element("inputs", i), "type"), code.GradType, "leave it out", "%s is not of floating point: it has no tangent", of.Name)
 		}
 	}
 	c.broadcastTangent()
-	c.complete(op.TangentPrefix, "inputs", c.derived.Inputs)
+	if op.Gradient == nil || op.Of != nil {
+		c.complete(op.TangentPrefix, "inputs", c.derived.Inputs, misnamed)
+	}
 	c.agree()
 	return c.found
 }
@@ -131,12 +135,13 @@ func addNew(known map[string]Arg, name string, arg Arg) {
 	}
 }
 
-// inputs checks the inputs of the derivative, which can be the known ones.
-func (c *check) inputs(known map[string]Arg, what string) {
+// inputs checks the inputs of the derivative, which can be the known ones, and returns how many have names that stand for nothing.
+func (c *check) inputs(known map[string]Arg, what string) (misnamed int) {
 	for i, in := range c.derived.Inputs {
 		path := tomldoc.Element("inputs", i)
 		of, ok := known[in.Name]
 		if !ok {
+			misnamed++
 			hint := diag.DidYouMean(in.Name, names(known), "inputs are "+what)
 			c.report(tomldoc.Join(path, "name"), code.Gradient, hint, "%s gives no %s to its derivative", c.op.Name, in.Name)
 			continue
@@ -149,15 +154,17 @@ func (c *check) inputs(known map[string]Arg, what string) {
 			c.report(path, code.GradType, "leave optional out", "%s is never absent in %s", in.Name, c.op.Name)
 		}
 	}
+	return misnamed
 }
 
-// outputs checks the outputs of the derivative, which can be the known ones.
-func (c *check) outputs(known map[string]Arg, what string) {
+// outputs checks the outputs of the derivative in the same way.
+func (c *check) outputs(known map[string]Arg, what string) (misnamed int) {
 	for i, out := range c.derived.Outputs {
 		path := tomldoc.Element("outputs", i)
 		of, ok := known[out.Name]
 		if !ok {
 			if !out.Saved {
+				misnamed++
 				hint := diag.DidYouMean(out.Name, names(known), "outputs are "+what)
 				c.report(tomldoc.Join(path, "name"), code.Gradient, hint, "%s is the derivative of no argument of %s", out.Name, c.op.Name)
 			}
@@ -175,6 +182,7 @@ func (c *check) outputs(known map[string]Arg, what string) {
 			c.report(tomldoc.Join(path, "type"), code.GradType, "leave it out", "%s is not of floating point: it has no derivative", of.Name)
 		}
 	}
+	return misnamed
 }
 
 // broadcast asks for an input by which gradients get all of the leading dims that are summed later: one of the op's outputs or
@@ -222,23 +230,33 @@ func (c *check) sameType(path string, arg, of Arg) {
 	}
 }
 
-// complete asks for the derivative by every input of an op that is a derivative itself: one that is left out would count as
-// zero. An input without derivative in the op whose derivative this is has none here. Saved outputs there have none at all.
-func (c *check) complete(prefix, key string, args []Arg) {
-	if c.op.Of == nil {
-		return
+// complete asks for the derivative by every input, since one that is left out would count as zero, unless no_grad names it. An
+// input without derivative in the op whose derivative this is has none here. Saved outputs there have none at all. Nothing is
+// said of so many that are missing as there are misnamed arguments.
+func (c *check) complete(prefix, key string, args []Arg, misnamed int) {
+	constant, saved := c.op.NoGrad, func(Arg) bool { return false }
+	if of := c.op.Of; of != nil {
+		constant = append(Constant(of), constant...)
+		saved = func(in Arg) bool {
+			return slices.ContainsFunc(of.Outputs, func(a Arg) bool { return a.Saved && a.Name == in.Name })
+		}
 	}
-	constant := Constant(c.op.Of)
+	var missing []string
 	for _, in := range c.op.Inputs {
-		saved := slices.ContainsFunc(c.op.Of.Outputs, func(a Arg) bool { return a.Saved && a.Name == in.Name })
 		switch {
 		case !in.Smooth || slices.Contains(constant, in.Name):
-		case saved:
+		case saved(in):
 			c.report("", code.GradLink, fmt.Sprintf("compute %s again in %s, or return it from %s", in.Name, c.op.Name, c.op.Of.Name),
 				"%s takes the saved output %s, through which no derivative goes", c.op.Name, in.Name)
 		case !has(args, prefix+in.Name):
-			c.report(key, code.Gradient, "add it", "there is no %s%s", prefix, in.Name)
+			missing = append(missing, in.Name)
 		}
+	}
+	if len(missing) <= misnamed {
+		return // they may be there, by another name
+	}
+	for _, name := range missing {
+		c.report(key, code.Gradient, fmt.Sprintf("add it, or no_grad = [%q] to %s", name, c.op.Name), "there is no %s%s", prefix, name)
 	}
 }
 

@@ -32,7 +32,38 @@ func Link(p *opdef.Project, diags *diag.List) {
 		if op.Tangent != nil {
 			addMistakes(op, op.Tangent, "forward", CheckTangent(plain), diags)
 		}
+		for i, name := range op.NoGrad {
+			if mistake, hint := noGradMistake(plain, name); mistake != "" {
+				diags.Add(op.Pos[fmt.Sprintf("no_grad[%d]", i)], code.NoGrad, hint, "%s", mistake)
+			}
+		}
 	}
+}
+
+// Without lists the inputs by which an op has no derivative, though it has some, and which may be of floating point.
+func Without(op *opdef.Op) []string {
+	if op.Gradient == nil && op.Tangent == nil {
+		return nil
+	}
+	return slices.DeleteFunc(Constant(plainOp(op)), func(name string) bool {
+		return !slices.ContainsFunc(op.Allowed(op.Inputs[op.InputIndex(name)]), inexact)
+	})
+}
+
+// noGradMistake says why no_grad cannot name an input, or "".
+func noGradMistake(op *Op, name string) (mistake, hint string) {
+	i := slices.IndexFunc(op.Inputs, func(a Arg) bool { return a.Name == name })
+	switch {
+	case i < 0:
+		return fmt.Sprintf("no_grad: there is no input %q", name), "inputs of floating point are meant"
+	case op.Gradient == nil && op.Tangent == nil:
+		return "no_grad: the op has no derivative at all", "leave it out, or add backward"
+	case !op.Inputs[i].Smooth:
+		return "no_grad: " + name + " is not of floating point: it has no derivative", "leave it out"
+	case !slices.Contains(Constant(op), name):
+		return "no_grad: there is a derivative by " + name, "leave " + name + " out of one of the two"
+	}
+	return "", ""
 }
 
 // linked finds the op that a key of another one names; it is nil where there is none, or none that can be meant.
@@ -110,6 +141,7 @@ func plainOp(op *opdef.Op) *Op {
 		}
 		return &Op{
 			Name: o.Name, Inputs: plainArgs(o, o.Inputs), Outputs: plainArgs(o, o.Outputs), GradPrefix: o.GradPrefix(), TangentPrefix: o.TangentPrefix(),
+			NoGrad: o.NoGrad,
 		}
 	}
 	out := plain(op)
@@ -135,14 +167,14 @@ func plainArgs(o *opdef.Op, args []opdef.Arg) []Arg {
 	return out
 }
 
-// smooth says whether an argument is of floating point: integers and bools have no
+// smooth says whether an argument is of floating point: integers and bools have no derivative.
 func smooth(o *opdef.Op, a opdef.Arg) bool {
-	for _, name := range o.Allowed(a) {
-		if row, ok := dtype.Lookup(name); ok && !row.Inexact() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(o.Allowed(a), func(name string) bool { return !inexact(name) })
+}
+
+func inexact(name string) bool {
+	row, ok := dtype.Lookup(name)
+	return !ok || row.Inexact()
 }
 
 // attrMistakes finds attributes of a derivative that its op does not have, or declares differently.

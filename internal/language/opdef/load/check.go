@@ -97,6 +97,7 @@ func (c *checker) syntax(path, code string, err error) {
 func (c *checker) header() {
 	c.needDoc("", "the op", c.raw.Doc)
 	c.op.Doc, c.op.Backward, c.op.Forward = c.raw.Doc, c.raw.Backward, c.raw.Forward
+	c.op.NoGrad = c.raw.NoGrad
 	c.op.Since, c.op.Deprecated, c.op.Autocast = c.raw.Since, c.raw.Deprecated, c.raw.Autocast
 	c.op.Kind = collection.NoKind
 	if c.doc.Given("kind") {

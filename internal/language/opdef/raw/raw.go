@@ -20,6 +20,7 @@ type Op struct {
 	Parallel, Sums    []string
 	Reference         string
 	Backward, Forward string
+	NoGrad            []string `toml:"no_grad"`
 	Samples           map[string][]any
 	Workloads         map[string]map[string]any
 	Flops             string

@@ -60,17 +60,26 @@ def _is_inexact(value: Any) -> bool:
     return _jax.numpy.issubdtype(value.dtype, np.inexact)
 
 
-def _no_gradient(info: backend.Op) -> str:
+_STOP = "apply jax.lax.stop_gradient to the inputs"
+
+
+def _place(info: backend.Op, name: str) -> str:
+    return f"{info.name}: {name}" if name else info.name
+
+
+def _no_gradient(info: backend.Op, name: str = "") -> str:
     if info.gradient_of:
         text = f"{info.gradient_of} has a first derivative only"
     elif info.tangent_of:
         text = f"the tangents of {info.tangent_of} have none"
     else:
-        text = "apply jax.lax.stop_gradient to the inputs"
-    return f"{info.name}: no gradient is defined: {text}"
+        text = _STOP
+    return f"{_place(info, name)}: no gradient is defined: {text}"
 
 
-def _no_tangent(info: backend.Op) -> str:
+def _no_tangent(info: backend.Op, name: str = "") -> str:
+    if name:
+        return f"{_place(info, name)}: no forward-mode derivative is defined: {_STOP}"
     more = ", or name an op of tangents in its definition" if info.derived_from else ""
     return f"{info.name}: no forward-mode derivative is defined: use reverse mode{more}"
 
@@ -89,7 +98,6 @@ def _through(call: Call, derive: Derive, at: tuple[Any, ...]) -> list[Any]:
     values = {a.name: x for a, x in zip(call.inputs, primals)} | named
     returned = [a.name for a in call.outputs if not a.saved]
     smooth = [name for name in returned if _is_inexact(named[name])]
-    moved = {name: t for name, t in moved.items() if ways.has(name)}
     known = ways.known(smooth)
     function = Linear(
         (),
@@ -113,14 +121,6 @@ class _Ways:
         self.back = derive(call, info.backward) if info.backward else None
         self._ahead = derive(call, info.forward) if info.forward else None
 
-    def has(self, name: str) -> bool:
-        """Whether there is a derivative by an input."""
-        if self.back is not None:
-            return self._info.grad_prefix + name in self.back.info.results
-        return self._ahead is not None and self._moving(name) in {
-            a.name for a in self._ahead.inputs
-        }
-
     def _moving(self, name: str) -> str:
         return self._info.tangent_prefix + name
 
@@ -142,9 +142,9 @@ class _Ways:
 
     def value(self, known: tuple[str, ...], moved: tuple[str, ...], smooth: list[str]) -> Any:
         """Return the function from tangents of some inputs to those of the results."""
-        ahead = self._ahead
-        if ahead is None:
-            return Refusal(_no_tangent(self._info))
+        ahead, without = self._ahead, self._without(moved)
+        if ahead is None or without:
+            return Refusal(_no_tangent(self._info, without if ahead else ""))
 
         def value(values: Arrays, tangents: Arrays) -> Arrays:
             given = {self._moving(name): _zero(t) for name, t in self._types.items()}
@@ -156,9 +156,9 @@ class _Ways:
 
     def transpose(self, known: tuple[str, ...], moved: tuple[str, ...], smooth: list[str]) -> Any:
         """Return the function from cotangents of the results to those of some inputs."""
-        back = self.back
-        if back is None:
-            return Refusal(_no_gradient(self._info))
+        back, without = self.back, self._without(moved)
+        if back is None or without:
+            return Refusal(_no_gradient(self._info, without if back else ""))
         prefix = self._info.grad_prefix
         smooth = [prefix + name for name in smooth]
 
@@ -168,6 +168,10 @@ class _Ways:
             return tuple(self._summed(name, by_name[prefix + name]) for name in moved)
 
         return transpose
+
+    def _without(self, moved: tuple[str, ...]) -> str:
+        """Return the name of an input that moves although there is no derivative by it; empty if none does."""
+        return next((name for name in moved if name in self._info.no_grad), "")
 
     def _summed(self, name: str, grad: Any) -> Any:
         """Return the gradient by an input, summed along the dims that the input was broadcast to.

@@ -34,15 +34,16 @@ def _flows(x: Any) -> bool:
     return isinstance(x, Tensor) and not x.stop_gradient and x.is_floating_point()
 
 
-def refusal(info: backend.Op) -> NotImplementedError:
-    """Build the error for a gradient that does not exist."""
+def refusal(info: backend.Op, name: str = "") -> NotImplementedError:
+    """Build the error for a gradient that does not exist, by the input with a name or by any."""
     if info.gradient_of:
         text = f"{info.gradient_of} has a first derivative only"
     elif info.tangent_of:
         text = f"the tangents of {info.tangent_of} have none"
     else:
         text = "call it under paddle.no_grad() or detach the inputs"
-    return NotImplementedError(f"{info.name}: no gradient is defined: {text}")
+    where = f"{info.name}: {name}" if name else info.name
+    return NotImplementedError(f"{where}: no gradient is defined: {text}")
 
 
 class Node:
@@ -92,6 +93,9 @@ class Node:
         info = self.info
         if not info.backward:
             raise refusal(info)
+        for a, given in zip(info.inputs, ctx.given):
+            if given and given[1] and a.name in info.no_grad:
+                raise refusal(info, a.name)
         values = _kept(ctx, info.name)
         if self._again and paddle.is_grad_enabled():
             again = self(tuple([values[name] for name in self._inputs]), ctx.attrs)

@@ -85,6 +85,7 @@ class Op(Forms):
         self, forward: Callable[..., Any], backward: Callable[..., Any], returned: int = 0
     ) -> None:
         """Make the op's node; the arguments are those of ``_autograd.node``."""
+        backward = _autograd.differentiated(self.info, backward)
         self.node = _autograd.node(self.info.name, forward, backward, self._general, returned)
 
     def publish(self, function: Callable[..., Any], required: int) -> None:

@@ -157,6 +157,24 @@ def needed(ctx: Any, *grads: Any) -> tuple[Any, ...]:
     return tuple([x if needs else None for x, needs in zip(grads, ctx.needs_input_grad)])
 
 
+def differentiated(info: Any, backward: Callable[..., Any], lead: int = 0) -> Callable[..., Any]:
+    """Return the function that differentiates a node of an op, after a refusal of what it has no gradient for.
+
+    lead is the number of arguments in front of the op's.
+    """
+    places = [i for i, a in enumerate(info.inputs, lead) if a.name in info.no_grad]
+    if not places:
+        return backward
+
+    def refusing(ctx: Any, *grads: Any) -> Any:
+        for i in places:
+            if ctx.needs_input_grad[i]:
+                raise refusal(info, info.inputs[i - lead].name)
+        return backward(ctx, *grads)
+
+    return refusing
+
+
 def register(overload: Any, library: Any) -> None:
     """Register what an op does for autograd."""
     info, overwritten = overload.info, overload.overwritten
@@ -290,6 +308,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
         found = push.tangents(move, values, tangents)
         return found[0] if len(found) == 1 else found
 
+    backward = differentiated(info, backward, 1)
     bases = _autograd.Function, SingleLevelFunction
     return tuple(
         [_node(info.name, base, forward, backward, jvp if push else None) for base in bases]

@@ -101,15 +101,16 @@ def refuse_layout(op: str, name: str, x: Tensor) -> None:
         raise ValueError(f"{op}: {name}: expected a dense tensor, got a nested tensor")
 
 
-def refusal(info: Any) -> NotImplementedError:
-    """Build the error for a gradient that does not exist."""
+def refusal(info: Any, name: str = "") -> NotImplementedError:
+    """Build the error for a gradient that does not exist, by the input with a name or by any."""
     if info.gradient_of:
         text = f"{info.gradient_of} has a first derivative only"
     elif info.tangent_of:
         text = f"the tangents of {info.tangent_of} have none"
     else:
         text = "call it under torch.no_grad() or detach the inputs"
-    return NotImplementedError(f"{info.name}: no gradient is defined: {text}")
+    where = f"{info.name}: {name}" if name else info.name
+    return NotImplementedError(f"{where}: no gradient is defined: {text}")
 
 
 def empty(op: str, like: Tensor, specs: Sequence[tuple[Sequence[int], str]]) -> list[Tensor]:

@@ -3558,6 +3558,7 @@ OPS: dict[str, Op] = {
             ("rope_cuda", "rocm", False),
         ),
         backward="rope_backward",
+        no_grad=("cos_sin_cache",),
     ),
     "rope_backward": Op(
         name="rope_backward",
