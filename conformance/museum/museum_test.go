@@ -31,7 +31,11 @@ type bug struct {
 	device string
 }
 
-var use = regexp.MustCompile(`BUG\(\s*"([\w.-]+/[\w.-]+#\d+)",\s*"([^"]+)"\)`)
+// use is a bug of a source, whose sentence may be in several parts.
+var (
+	use  = regexp.MustCompile(`BUG\(\s*"([\w.-]+/[\w.-]+#\d+)",\s*"((?:[^"]|"\s*")+)"\)`)
+	part = regexp.MustCompile(`"\s*"`)
+)
 
 // bugs are those of the sources, in the order of their ops.
 func bugs(t *testing.T) (list []bug) {
@@ -51,7 +55,7 @@ func bugs(t *testing.T) (list []bug) {
 			t.Errorf("%s: %d of %d bugs have an issue and a sentence", path, len(found), n)
 		}
 		for _, m := range found {
-			list = append(list, bug{op: op, issue: m[1], sentence: m[2], device: filepath.Base(filepath.Dir(path))})
+			list = append(list, bug{op: op, issue: m[1], sentence: part.ReplaceAllString(m[2], ""), device: filepath.Base(filepath.Dir(path))})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b bug) int { return cmp.Or(strings.Compare(a.op, b.op), strings.Compare(a.issue, b.issue)) })

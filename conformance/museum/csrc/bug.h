@@ -1,4 +1,5 @@
-// Switches for bugs that happened in kernel libraries. The variable MUSEUM_BUG of the environment names the one that is on.
+// Switches for bugs that happened in kernel libraries. The variable MUSEUM_BUG of the environment
+// names the one that is on.
 #pragma once
 
 #include <cstdlib>
@@ -13,5 +14,10 @@ inline bool On(const char* issue) {
 
 }  // namespace museum
 
-// Whether a bug is on: OWNER/REPOSITORY#NUMBER of the issue or fix on GitHub, and a sentence for docs/museum.md that says what was wrong.
-#define BUG(issue, sentence) ([] { static const bool on = museum::On(issue); return on; }())
+// Whether a bug is on: OWNER/REPOSITORY#NUMBER of the issue or fix on GitHub, and a sentence for
+// docs/museum.md that says what was wrong.
+#define BUG(issue, sentence)                  \
+  ([] {                                       \
+    static const bool on = museum::On(issue); \
+    return on;                                \
+  }())
