@@ -155,6 +155,9 @@ func GrowingPlans(op *opdef.Op, d DTypes) (plans []func(n int64) Plan) {
 	}
 	for _, a := range sizeAttrs(op) {
 		plans = append(plans, func(n int64) Plan {
+			if most, ok := a.Max.(int64); ok {
+				n = min(n, most)
+			}
 			return Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Attrs: map[string]any{a.Name: n}, Largest: largestGrowing}
 		})
 	}

@@ -2,12 +2,10 @@ package cases
 
 import (
 	"errors"
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/language/opdef/expr"
 )
 
 // Limits of what a sample may cost.
@@ -80,136 +78,6 @@ func sweepSizes(op *opdef.Op, symbol string) []int64 {
 	return standardSizes
 }
 
-// solveSizes extends the fixed sizes to all symbols so that the conditions hold and no argument is too large or has a
-// negative size. Outputs that come out empty though no input is are avoided where that is possible.
-func solveSizes(op *opdef.Op, attrs map[string]any, p Plan) (map[string]int64, error) {
-	s := search{
-		op: op, attrs: attrs, dtypes: p.DTypes, when: p.When, free: []string{}, sizes: maps.Clone(p.Sizes), largest: MaxElements,
-	}
-	switch {
-	case p.Unbounded:
-		s.largest = math.MaxInt64
-	case p.Largest > 0:
-		s.largest, s.batch = p.Largest, p.Batch
-	}
-	if s.sizes == nil {
-		s.sizes = map[string]int64{}
-	}
-	for _, name := range Symbols(op) {
-		if _, ok := s.sizes[name]; !ok {
-			s.free = append(s.free, name)
-		}
-	}
-	if s.exceeds() {
-		return nil, ErrNoSizes
-	}
-	for _, s.allowEmpty = range []bool{false, true} {
-		s.tries = 0
-		if s.next(0) {
-			return s.sizes, nil
-		}
-	}
-	return nil, ErrNoSizes
-}
-
-// search walks the combinations of candidates of the free symbols.
-type search struct {
-	op     *opdef.Op
-	attrs  map[string]any
-	dtypes DTypes
-	// when is the condition of the kernel that has to take the call; nil for none.
-	when       *expr.Expr
-	free       []string
-	sizes      map[string]int64
-	tries      int
-	allowEmpty bool
-	// batch are the leading dims, where they count for the size of arguments.
-	batch []int64
-	// largest is the most elements that an argument may have.
-	largest int64
-}
-
-func (s *search) next(i int) bool {
-	if i == len(s.free) {
-		s.tries++
-		return s.fits()
-	}
-	list := Candidates(s.op, s.free[i], i)
-	if s.when != nil && slices.Contains(s.op.Needs(s.when), s.free[i]) {
-		list = append(list, whenSizes...)
-	}
-	for _, n := range list {
-		if s.tries > MaxTries {
-			break
-		}
-		s.sizes[s.free[i]] = n
-		if s.possible() && s.next(i+1) {
-			return true
-		}
-	}
-	delete(s.sizes, s.free[i])
-	return false
-}
-
-// exceeds reports whether some argument is too large whatever the free sizes are. Without it, the search would try all of them in vain.
-func (s *search) exceeds() bool {
-	c := &Case{Op: s.op, DTypes: s.dtypes, Batch: s.batch, Sizes: s.sizes, Attrs: s.attrs}
-	tooLarge := func(a *opdef.Arg) bool {
-		var known []int64
-		for _, d := range a.Type.Dims {
-			if d.Leading() {
-				known = append(known, c.Lead(a)...)
-			} else if n, err := d.Expr.Eval(c); err == nil {
-				known = append(known, n)
-			}
-		}
-		return Elements(nonZero(known)) > s.largest
-	}
-	for _, args := range [][]opdef.Arg{s.op.Inputs, s.op.Outputs} {
-		for i := range args {
-			if tooLarge(&args[i]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// possible reports whether no condition is broken as far as sizes are chosen: else the search would walk through all that
-// the rest can be.
-func (s *search) possible() bool {
-	c := &Case{Op: s.op, DTypes: s.dtypes, Sizes: s.sizes, Attrs: s.attrs}
-	for _, e := range s.op.Requires {
-		if c.EvalCondition(e) == expr.KnownFalse {
-			return false
-		}
-	}
-	return s.when == nil || c.EvalCondition(s.when) != expr.KnownFalse
-}
-
-func (s *search) fits() bool {
-	c := &Case{Op: s.op, DTypes: s.dtypes, Batch: s.batch, Sizes: s.sizes, Attrs: s.attrs}
-	if s.when != nil && c.EvalCondition(s.when) == expr.KnownFalse {
-		return false
-	}
-	for _, e := range s.op.Requires {
-		if v, err := e.Eval(c); err != nil || v == 0 {
-			return false
-		}
-	}
-	largest, anyEmpty := int64(1), false
-	for _, args := range [][]opdef.Arg{s.op.Inputs, s.op.Outputs} {
-		for i := range args {
-			shape, err := c.ShapeOf(&args[i])
-			if err != nil {
-				return false
-			}
-			largest, anyEmpty = max(largest, Elements(nonZero(shape))), anyEmpty || slices.Contains(shape, 0)
-		}
-	}
-	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero()) && c.hasContents()
-}
-
 // hasContents says whether the inputs' ranges have numbers in them: an index into nothing has none.
 func (c *Case) hasContents() bool {
 	return !slices.ContainsFunc(c.Op.Inputs, func(in opdef.Arg) bool {
@@ -245,14 +113,4 @@ func Elements(shape []int64) int64 {
 		n *= size
 	}
 	return n
-}
-
-// fixedZero reports whether the caller asked for an empty dimension.
-func (s *search) fixedZero() bool {
-	for name, n := range s.sizes {
-		if n == 0 && !slices.Contains(s.free, name) {
-			return true
-		}
-	}
-	return false
 }

@@ -45,7 +45,7 @@ func solved(op *opdef.Op, symbol string, size int64) (exceeds, found bool) {
 	}
 	s := search{
 		op: op, attrs: attrs, dtypes: SupportedDTypes(op, "cpu")[0], sizes: map[string]int64{symbol: size},
-		free: Symbols(op)[1:], largest: MaxElements, allowEmpty: true,
+		free: Symbols(op)[1:], order: Symbols(op)[1:], limit: MaxTries, largest: MaxElements, allowEmpty: true,
 	}
 	exceeds = s.exceeds()
 	return exceeds, s.next(0)

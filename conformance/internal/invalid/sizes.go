@@ -2,14 +2,12 @@ package invalid
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
@@ -53,133 +51,6 @@ func put(call *calls.Call, other *cases.Case) {
 			call.Inputs[i] = &calls.Tensor{Array: in}
 		}
 	}
-}
-
-// findBroken searches for a call that the test accepts: with the dtypes of the case, else, for a condition that mentions
-// dtypes, with some that a condition excludes. An attr that chooses a dtype stays as it is.
-func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.Case {
-	numbers := numbersAround(c.Op, r.Expr)
-	if bad := findSizes(c, numbers, test); bad != nil || r.Hint == "" {
-		return bad
-	}
-	for _, d := range cases.ExcludedDTypes(c.Op) {
-		sameAttrs := !slices.ContainsFunc(c.Op.Attrs, func(a opdef.Attr) bool { return a.Binds != "" && d[a.Binds] != c.DTypes[a.Binds] })
-		if !sameAttrs {
-			continue
-		}
-		other := *c
-		other.DTypes = d
-		if bad := findSizes(&other, numbers, test); bad != nil {
-			return bad
-		}
-	}
-	return nil
-}
-
-// numbersAround are small numbers, those at which a condition may change, and the next ones to them that other conditions want:
-// "N <= 4096" is broken by 4098 where N is even.
-func numbersAround(op *opdef.Op, e *expr.Expr) []int64 {
-	numbers := append([]int64{1, 2, 3, 4, 0}, cases.NumbersAround(e, 4)...)
-	for _, other := range op.Requires {
-		other.Walk(func(n *expr.Expr) {
-			if n.Op != expr.OpMod || n.Args[1].Op != expr.OpConst || n.Args[1].Value < 2 {
-				return
-			}
-			for _, around := range cases.NumbersAround(e, 4) {
-				multiple := around / n.Args[1].Value * n.Args[1].Value
-				for _, m := range []int64{multiple, multiple + n.Args[1].Value} {
-					if !slices.Contains(numbers, m) {
-						numbers = append(numbers, m)
-					}
-				}
-			}
-		})
-	}
-	return numbers
-}
-
-// findSizes searches the numbers, and for attrs also the values of their sweep, for a call that the test accepts.
-func findSizes(c *cases.Case, numbers []int64, test func(*cases.Case) bool) *cases.Case {
-	f := &sizeSearch{
-		names: cases.Symbols(c.Op), numbers: numbers, test: test, asked: c.Op.ConditionNames(),
-		try: &cases.Case{Op: c.Op, DTypes: c.DTypes, Batch: c.Batch, Leads: c.Leads, Sizes: map[string]int64{}, Attrs: maps.Clone(c.Attrs)},
-	}
-	if f.attrs(0) {
-		return f.try
-	}
-	return nil
-}
-
-// sizeSearch is the state of a search.
-type sizeSearch struct {
-	names   []string
-	numbers []int64
-	// asked are the names that conditions and sizes mention: of other attrs than integers only these can matter.
-	asked []string
-	test  func(*cases.Case) bool
-	try   *cases.Case
-	tries int
-}
-
-// attrs tries values of the attrs from the i-th on that can appear in conditions; their defaults come first.
-func (f *sizeSearch) attrs(i int) bool {
-	if i == len(f.try.Op.Attrs) {
-		f.tries = 0 // every choice of attrs gets its share: a condition may need the last one
-		return f.sizes(0)
-	}
-	a := &f.try.Op.Attrs[i]
-	if f.attrs(i + 1) {
-		return true
-	}
-	if integer := a.Type == "int" || a.Len != 0; a.Type == "dtype" || a.Optional || !integer && !slices.Contains(f.asked, a.Name) {
-		return false
-	}
-	before, given := f.try.Attrs[a.Name]
-	for _, v := range cases.TriedValues(f.try.Op, a, f.numbers[5:]) { // the conditions' own
-		f.try.Attrs[a.Name] = v
-		if f.attrs(i + 1) {
-			return true
-		}
-	}
-	delete(f.try.Attrs, a.Name)
-	if given {
-		f.try.Attrs[a.Name] = before
-	}
-	return false
-}
-
-func (f *sizeSearch) sizes(i int) bool {
-	if f.tries++; f.tries > cases.MaxTries {
-		return false
-	}
-	if i == len(f.names) {
-		return f.test(f.try) && zeroInputs(f.try) == nil
-	}
-	for _, n := range f.numbers {
-		f.try.Sizes[f.names[i]] = n
-		if f.sizes(i + 1) {
-			return true
-		}
-	}
-	return false
-}
-
-// zeroInputs makes the inputs of a case arrays of zeros; an optional one that cannot be is absent.
-func zeroInputs(c *cases.Case) error {
-	c.Inputs = nil
-	for i := range c.Op.Inputs {
-		in := &c.Op.Inputs[i]
-		shape, err := c.ShapeOf(in)
-		switch {
-		case err == nil:
-			c.Inputs = append(c.Inputs, ndarray.New(c.DType(in.Type), shape))
-		case in.Optional:
-			c.Inputs = append(c.Inputs, nil)
-		default:
-			return err
-		}
-	}
-	return nil
 }
 
 // Outputs are the changes that give one unfit output array each. Their errors are stated here, not asked of the rules,

@@ -236,6 +236,21 @@ func (o *Op) Needs(e *expr.Expr) []string {
 	return slices.Compact(out)
 }
 
+// Depends are the names that decide an expression: those that it needs, and in the place of each let those that this needs.
+func (o *Op) Depends(e *expr.Expr) []string {
+	var out []string
+	for _, name := range o.Needs(e) {
+		i := slices.IndexFunc(o.Lets, func(l Let) bool { return l.Name == name })
+		if i < 0 {
+			out = append(out, name)
+		} else {
+			out = append(out, o.Depends(o.Lets[i].Expr)...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Elements are the values of a size for all arrays of a list, by a function that knows that of each; false for other names.
 func (o *Op) Elements(size string, value func(name string) (int64, bool)) ([]int64, bool) {
 	whole := o.Whole()
