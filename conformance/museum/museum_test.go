@@ -109,6 +109,27 @@ type gallery struct {
 	ops     []*opdef.Op
 }
 
+// keepKernelsOf removes the kernels of a copy that are for other devices, and the ops without others.
+func keepKernelsOf(t *testing.T, dir, device string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "csrc", "c*", "*.c[cu]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if filepath.Base(filepath.Dir(path)) == device {
+			continue
+		}
+		op, _, _ := strings.Cut(filepath.Base(path), ".")
+		if kernels, _ := filepath.Glob(filepath.Join(dir, "csrc", device, op+".*")); len(kernels) == 0 {
+			err = os.Remove(filepath.Join(dir, "opdefs", op+".toml"))
+		}
+		if err := cmp.Or(err, os.Remove(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // open builds a copy of the museum for a device.
 func open(t *testing.T, device string) *gallery {
 	t.Helper()
@@ -116,6 +137,7 @@ func open(t *testing.T, device string) *gallery {
 	if err := mutants.CopyProject(".", dir); err != nil {
 		t.Fatal(err)
 	}
+	keepKernelsOf(t, dir, device)
 	g := &gallery{options: run.Options{Scope: run.Scope{Profile: check.ProfileExtended}, Effort: run.Effort{Python: python}}}
 	g.options.Device = device
 	built := device

@@ -110,7 +110,7 @@ type search struct {
 	attrs  map[string]any
 	dtypes DTypes
 	// when is the condition of the kernel that has to take the call; nil for none.
-	when       *expr.Expr
+	when *expr.Expr
 	// free are the symbols to choose, in the order of the definition; order is that of the search.
 	free, order []string
 	sizes       map[string]int64

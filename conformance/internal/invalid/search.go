@@ -122,8 +122,8 @@ type sizeSearch struct {
 	// names are the sizes that change, asked those and the attrs.
 	names, asked []string
 	numbers      []int64
-	test  func(*cases.Case) bool
-	try   *cases.Case
+	test         func(*cases.Case) bool
+	try          *cases.Case
 	// tries are those of one choice of attrs, share how many it may have.
 	tries, share int
 }
