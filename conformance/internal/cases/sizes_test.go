@@ -6,6 +6,7 @@ import (
 
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // A plan is refused without a search where a search finds nothing, and nowhere else.
@@ -49,4 +50,60 @@ func solved(op *opdef.Op, symbol string, size int64) (exceeds, found bool) {
 	}
 	exceeds = s.exceeds()
 	return exceeds, s.next(0)
+}
+
+// many has more sizes than a search can walk through: conditions connect some of them.
+const many = `doc = "A."
+kind = 0
+dtypes = { T = ["f32"] }
+let.P = "(A + 2*pad - B) // step + 1"
+let.Q = "(C + 2*pad - D) // step + 1"
+let.R = "(E + 2*pad - F) // step + 1"
+inputs = [
+  { name = "x", type = "T[G, H, A, C, E]", doc = "A." },
+  { name = "w", type = "T[I, H2, B, D, F]", doc = "A." },
+  { name = "z", type = "T[J, K]", doc = "A." },
+]
+attrs = [
+  { name = "pad", type = "int", default = 0, min = 0, doc = "A." },
+  { name = "step", type = "int", default = 1, min = 1, doc = "A." },
+  { name = "groups", type = "int", default = 1, min = 1, doc = "A." },
+]
+outputs = [{ name = "y", type = "T[G, I, P, Q, R]", doc = "A." }]
+require = ["H == H2*groups", "I % groups == 0", "P > 0", "Q > 0", "R > 0"]
+reference = "return x"
+`
+
+// Where sizes cannot be, that shows without a walk through all others, and where they can, they are found.
+func TestManySizes(t *testing.T) {
+	dir := t.TempDir()
+	tooltest.Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
+	tooltest.Write(t, filepath.Join(dir, "opdefs", "many.toml"), many)
+	p, findings, err := load.Load(dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	for _, tt := range []struct {
+		sizes   map[string]int64
+		attrs   map[string]any
+		largest int64
+		there   bool
+	}{
+		{nil, nil, 0, true},
+		{map[string]int64{"H": 5}, map[string]any{"groups": int64(2)}, 0, false},
+		{map[string]int64{"H": 6}, map[string]any{"groups": int64(2)}, 0, true},
+		{map[string]int64{"F": 1000, "E": 999}, nil, 0, false},
+		{map[string]int64{"F": 16, "K": 97}, map[string]any{"pad": int64(1), "step": int64(3)}, 8192, true},
+		{map[string]int64{"G": 31, "H": 17, "A": 16}, nil, 8192, false},
+	} {
+		c, err := New(p.Ops[0], Plan{Name: "many", DTypes: DTypes{"T": "f32"}, Sizes: tt.sizes, Attrs: tt.attrs, Largest: tt.largest, NoData: true})
+		if (err == nil) != tt.there {
+			t.Errorf("%v, %v: %v, want sizes: %v", tt.sizes, tt.attrs, err, tt.there)
+		}
+		for name, n := range tt.sizes {
+			if err == nil && c.Sizes[name] != n {
+				t.Errorf("%v, %v: %s is %d", tt.sizes, tt.attrs, name, c.Sizes[name])
+			}
+		}
+	}
 }

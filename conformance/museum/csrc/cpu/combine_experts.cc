@@ -9,15 +9,12 @@ opcast::Status CombineExperts(const CombineExpertsArgs& args, const opcast::Laun
     using T = typename std::decay_t<decltype(a)>::T;
     const bool rounds = BUG("vllm-project/vllm#15045",
                             "The sum was kept in the dtype of the rows, which has few digits.");
-    const bool masked =
-        BUG("pytorch/pytorch#193633",
-            "Rows that do not exist were multiplied by 0, which leaves NaN if they are undefined.");
     for (int64_t n = 0; n < a.N; ++n) {
       for (int64_t d = 0; d < a.D; ++d) {
         double sum = 0;
         for (int64_t k = n * a.K; k < (n + 1) * a.K; ++k) {
-          if (!a.kept[k] && !masked) continue;
-          sum += Widen(a.x[k * a.D + d]) * (a.kept[k] ? static_cast<double>(a.weights[k]) : 0);
+          if (!a.kept[k]) continue;
+          sum += Widen(a.x[k * a.D + d]) * static_cast<double>(a.weights[k]);
           if (rounds) sum = Widen(Narrow<T>(sum));
         }
         a.y[n * a.D + d] = Narrow<T>(sum);

@@ -10,13 +10,9 @@ opcast::Status ExpertRows(const ExpertRowsArgs& args, const opcast::Launch&) {
     const bool unchecked =
         BUG("deepseek-ai/DeepGEMM#38",
             "Rows marked with -1 were not skipped: a matrix was read before the first one.");
-    const bool unwritten =
-        BUG("pytorch/pytorch#154557",
-            "Rows of no expert were not written, and kept what the memory held before.");
     for (int64_t m = 0; m < a.M; ++m) {
       const int64_t expert = a.experts[m];
       const bool none = expert < 0 && !unchecked;
-      if (none && unwritten) continue;
       for (int64_t n = 0; n < a.N; ++n) {
         double sum = 0;
         for (int64_t k = 0; k < a.K && !none; ++k)

@@ -26,10 +26,9 @@ int64_t Largest(const T* logits, int64_t size) {
     best = std::numeric_limits<int32_t>::max();
     top = -std::numeric_limits<double>::infinity();
   }
-  const bool last = BUG("ggml-org/llama.cpp#15484", "Of equal numbers, the last one was found.");
   for (int64_t v = 0; v < size; ++v) {
     const double x = Widen(logits[v]);
-    if (x > top || (last && x == top) || (std::isnan(x) && !std::isnan(top))) {
+    if (x > top || (std::isnan(x) && !std::isnan(top))) {
       best = v;
       top = x;
     }

@@ -179,12 +179,16 @@ def register(overload: Any, library: Any) -> None:
     """Register what an op does for autograd."""
     info, overwritten = overload.info, overload.overwritten
     reverse = bool(info.backward or info.derived_from)
+    constant = [i for i, a in enumerate(info.inputs) if a.name in info.no_grad]
     nodes: tuple[Any, ...] = _nodes(overload) if reverse or info.forward else (None, None)
 
     def autograd(keys: Any, *args: Any) -> Any:
         moved, followed = has_tangent(args), wanted(args)
         if moved and not info.forward:
             raise _no_tangent(info)
+        for i in constant if moved else ():
+            if has_tangent((args[i],)):
+                raise _no_tangent(info, info.inputs[i].name)
         if not moved and not followed:
             with below_autograd() if functorch() is None else _every_level():
                 return _computed(overload, keys, args)
@@ -230,7 +234,10 @@ def _first(made: Any, count: int) -> Any:
     return results[0] if count == 1 else results[:count]
 
 
-def _no_tangent(info: Any) -> NotImplementedError:
+def _no_tangent(info: Any, name: str = "") -> NotImplementedError:
+    if name:
+        text = "no forward-mode derivative is defined: detach the inputs"
+        return NotImplementedError(f"{info.name}: {name}: {text}")
     more = ", or name an op of tangents in its definition" if info.derived_from else ""
     text = f"no forward-mode derivative is defined: use reverse mode{more}"
     return NotImplementedError(f"{info.name}: {text}")
