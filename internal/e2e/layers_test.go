@@ -64,6 +64,7 @@ y = x * scale * times[0] * times[1] + shift
 return xp.clip(y, -most, most) if mode == "clip" else y
 """
 backward = "affine_backward"
+no_grad = ["scale", "shift"]
 
 [[layers]]
 name = "Affine"

@@ -1,26 +1,32 @@
 """Read the references of definitions, without running them, and print the mistakes in them as JSON."""
 
+from __future__ import annotations
+
 import ast
 import builtins
 import difflib
 import json
-import sys
 import symtable
+import sys
 import textwrap
 import types
 import warnings
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 try:
     import numpy
 except ImportError:  # then what xp lacks is found when the suite runs
     numpy = None
 
+Mistake = tuple[int, int, str, str]
+
 ARRAYS = ("xp", "np")
 GIVEN = {*dir(builtins), *ARRAYS, "__name__", "__builtins__"}
 """What a reference finds beside its arguments."""
 
 
-def mistakes(item):
+def mistakes(item: dict[str, Any]) -> list[Mistake]:
     """Return the mistakes in a text, each with line and column, from 1 and 0, a text and a hint."""
     text, indent = item["text"], 0
     if not item["module"]:
@@ -43,43 +49,65 @@ def mistakes(item):
     return [(line - indent, column - 4 * indent, *rest) for line, column, *rest in sorted(found)]
 
 
-def unknown(tree, table):
+def unknown(tree: ast.Module, table: symtable.SymbolTable) -> Iterator[Mistake]:
     """Yield the names that nothing defines."""
     if any(isinstance(n, ast.ImportFrom) and n.names[0].name == "*" for n in ast.walk(tree)):
         return
-    known = GIVEN | made(table) | {g for n in ast.walk(tree) if isinstance(n, ast.Global) for g in n.names}
-    wrong = set(free(table, known))
+    known = (
+        GIVEN
+        | made(table)
+        | {g for n in ast.walk(tree) if isinstance(n, ast.Global) for g in n.names}
+    )
+    wrong, own = set(free(table, known)), made(table) | arguments(tree)
+    own |= {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in wrong:
             wrong.remove(node.id)
-            yield node.lineno, node.col_offset, f"the name {node.id} is not defined", near(node.id, known | arguments(tree))
+            yield (
+                node.lineno,
+                node.col_offset,
+                f"the name {node.id} is not defined",
+                near(node.id, own) or near(node.id, known),
+            )
 
 
-def made(table):
+def made(table: symtable.SymbolTable) -> set[str]:
     """Return the names that a module defines."""
-    return {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    return {
+        s.get_name()
+        for s in table.get_symbols()
+        if s.is_assigned() or s.is_imported() or s.is_namespace()
+    }
 
 
-def free(table, known):
+def free(table: symtable.SymbolTable, known: set[str]) -> Iterator[str]:
     """Yield the names that a scope, or one within it, takes from the module, which lacks them."""
     module = table.get_type() == "module"
     for symbol in table.get_symbols():
-        if symbol.is_referenced() and symbol.get_name() not in known and (module or symbol.is_global()):
+        if (
+            symbol.is_referenced()
+            and symbol.get_name() not in known
+            and (module or symbol.is_global())
+        ):
             yield symbol.get_name()
     for child in table.get_children():
         yield from free(child, known)
 
 
-def arguments(tree):
+def arguments(tree: ast.Module) -> set[str]:
     """Return the names of the arguments of all functions."""
     return {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
 
 
-def lacking(tree, table):
+def lacking(tree: ast.Module, table: symtable.SymbolTable) -> Iterator[Mistake]:
     """Yield the attributes of xp that NumPy lacks."""
     if numpy is None:
         return
-    changed = made(table) | {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    changed = made(table) | {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
     names = set(ARRAYS) - changed - arguments(tree)
     inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     for node in ast.walk(tree):
@@ -92,7 +120,7 @@ def lacking(tree, table):
                 yield from absent(root.id, chain[::-1])
 
 
-def absent(path, chain):
+def absent(path: str, chain: list[ast.Attribute]) -> Iterator[Mistake]:
     """Yield the first attribute of a chain that a module lacks."""
     value = numpy
     for node in chain:
@@ -102,13 +130,18 @@ def absent(path, chain):
             warnings.simplefilter("ignore")  # names that NumPy is about to drop
             there = hasattr(value, node.attr)
             if not there:
-                yield node.lineno, node.end_col_offset - len(node.attr.encode()), f"{path} has no {node.attr}", near(node.attr, dir(value))
+                yield (
+                    node.lineno,
+                    node.end_col_offset - len(node.attr.encode()),
+                    f"{path} has no {node.attr}",
+                    near(node.attr, dir(value)),
+                )
                 return
             value = getattr(value, node.attr)
         path += "." + node.attr
 
 
-def surplus(tree, names):
+def surplus(tree: ast.Module, names: list[str]) -> Iterator[Mistake]:
     """Yield the parameters of the function reference that are no arguments of the op."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "reference":
@@ -117,10 +150,15 @@ def surplus(tree, names):
             needed += [a for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is None]
             for a in needed:
                 if a.arg not in names:
-                    yield a.lineno, a.col_offset, f"the op has no argument {a.arg}", near(a.arg, names)
+                    yield (
+                        a.lineno,
+                        a.col_offset,
+                        f"the op has no argument {a.arg}",
+                        near(a.arg, names),
+                    )
 
 
-def near(word, candidates):
+def near(word: str, candidates: Iterable[str]) -> str:
     """Return a question for what was meant, or nothing."""
     found = difflib.get_close_matches(word, sorted(candidates), 1)
     return f'did you mean "{found[0]}"?' if found else ""
