@@ -36,6 +36,8 @@ type bug struct {
 	device string
 }
 
+func (b *bug) key() [2]string { return [2]string{b.issue, b.op} }
+
 // use is a bug of a source, whose sentence may be in several parts.
 var (
 	use  = regexp.MustCompile(`BUG\(\s*"([\w.-]+/[\w.-]+#\d+)",\s*"((?:[^"]|"\s*")+)"\)`)
@@ -109,35 +111,36 @@ type gallery struct {
 	ops     []*opdef.Op
 }
 
-// keepKernelsOf removes the kernels of a copy that are for other devices, and the ops without others.
-func keepKernelsOf(t *testing.T, dir, device string) {
+// keep removes the kernels of a copy that are for other devices or not wanted, and the ops without others. An op may be the
+// derivative of another, whose name it begins with.
+func keep(t *testing.T, dir, device string, wanted []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "csrc", "c*", "*.c[cu]"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range paths {
-		if filepath.Base(filepath.Dir(path)) == device {
+		op, _, _ := strings.Cut(filepath.Base(path), ".")
+		stays := func(name string) bool { return strings.HasPrefix(op, name) || strings.HasPrefix(name, op) }
+		if slices.ContainsFunc(wanted, stays) {
 			continue
 		}
-		op, _, _ := strings.Cut(filepath.Base(path), ".")
-		if kernels, _ := filepath.Glob(filepath.Join(dir, "csrc", device, op+".*")); len(kernels) == 0 {
-			err = os.Remove(filepath.Join(dir, "opdefs", op+".toml"))
-		}
-		if err := cmp.Or(err, os.Remove(path)); err != nil {
-			t.Fatal(err)
+		for _, file := range []string{path, filepath.Join(dir, "opdefs", op+".toml")} {
+			if err := os.Remove(file); err != nil {
+				t.Fatalf("leave %s out for %s: %v", op, device, err)
+			}
 		}
 	}
 }
 
-// open builds a copy of the museum for a device.
-func open(t *testing.T, device string) *gallery {
+// open builds a copy of the museum for a device, with some of its ops.
+func open(t *testing.T, device string, ops []string) *gallery {
 	t.Helper()
 	python, dir := environment(t), filepath.Join(t.TempDir(), "museum")
 	if err := mutants.CopyProject(".", dir); err != nil {
 		t.Fatal(err)
 	}
-	keepKernelsOf(t, dir, device)
+	keep(t, dir, device, ops)
 	g := &gallery{options: run.Options{Scope: run.Scope{Profile: check.ProfileExtended}, Effort: run.Effort{Python: python}}}
 	g.options.Device = device
 	built := device
@@ -156,8 +159,8 @@ func open(t *testing.T, device string) *gallery {
 	return g
 }
 
-// judged is what the suite says of an op while a bug is on, or none: the first check that fails, in the order of the profiles.
-func (g *gallery) judged(t *testing.T, op, issue string) (c *check.Check, text string) {
+// judged is what some profiles of the suite say of an op while a bug is on, or none: the first check that fails.
+func (g *gallery) judged(t *testing.T, op, issue string, profiles []string) (c *check.Check, text string) {
 	t.Helper()
 	at := slices.IndexFunc(g.ops, func(o *opdef.Op) bool { return o.Name == op })
 	if at < 0 {
@@ -171,7 +174,7 @@ func (g *gallery) judged(t *testing.T, op, issue string) (c *check.Check, text s
 		t.Fatal(err)
 	}
 	list := run.ChecksOf(calls.BackendName, false)
-	for _, profile := range []string{check.ProfileFast, check.ProfileCore, check.ProfileExtended} {
+	for _, profile := range profiles {
 		for i := range list {
 			if cmp.Or(list[i].Profile, check.ProfileCore) != profile {
 				continue
@@ -185,42 +188,67 @@ func (g *gallery) judged(t *testing.T, op, issue string) (c *check.Check, text s
 }
 
 // The suite finds each bug as docs/museum.md says, and nothing wrong with the kernels without them. A short run tries every
-// eighth bug; with -update, what is said of the bugs that were tried is written.
+// eighth op with the checks that are to find its bugs; with -update, what is said of the bugs that were tried is written.
 func TestMuseum(t *testing.T) {
 	list := bugs(t)
+	path := filepath.Join("..", "..", "docs", "museum.md")
+	text, err := os.ReadFile(path)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	said := rows(string(text))
 	for _, device := range []string{"cpu", "cuda"} {
 		t.Run(device, func(t *testing.T) {
-			g := open(t, device)
-			mended := map[string]bool{}
+			ops := opsOf(list, device)
+			g := open(t, device, ops)
+			for _, op := range ops {
+				t.Run(op+"/mended", func(t *testing.T) {
+					if c, text := g.judged(t, op, "", profilesOn(device)); c != nil {
+						t.Errorf("%s: %s", c.ID, text)
+					}
+				})
+			}
 			for i := range list {
 				b := &list[i]
-				if b.device != device || testing.Short() && i%8 != 0 {
+				if b.device != device || !slices.Contains(ops, b.op) || testing.Short() && effort(said[b.key()]) > 1 {
 					continue
 				}
-				if !mended[b.op] {
-					mended[b.op] = true
-					t.Run(b.op+"/mended", func(t *testing.T) {
-						if c, text := g.judged(t, b.op, ""); c != nil {
-							t.Errorf("%s: %s", c.ID, text)
-						}
-					})
-				}
 				t.Run(b.op+"/"+b.issue, func(t *testing.T) {
-					c, text := g.judged(t, b.op, b.issue)
+					c, text := g.judged(t, b.op, b.issue, profilesOn(device))
 					b.found = foundBy(c)
 					t.Logf("%s: %s", b.found, text)
 				})
 			}
 		})
 	}
-	path := filepath.Join("..", "..", "docs", "museum.md")
-	text, err := os.ReadFile(path)
 	if *update {
-		tooltest.Write(t, path, page(list, string(text)))
+		tooltest.Write(t, path, page(list, said))
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	agrees(t, list, string(text))
+}
+
+// profilesOn are those that are run: the last one takes minutes, and on the emulated device an hour.
+func profilesOn(device string) []string {
+	if testing.Short() || device != "cpu" {
+		return profiles[:len(profiles)-1]
+	}
+	return profiles
+}
+
+// opsOf are the ops with bugs on a device; in a short run, every eighth.
+func opsOf(list []bug, device string) (ops []string) {
+	for _, b := range list {
+		if b.device == device && !slices.Contains(ops, b.op) {
+			ops = append(ops, b.op)
+		}
+	}
+	if !testing.Short() {
+		return ops
+	}
+	var some []string
+	for i := 0; i < len(ops); i += 8 {
+		some = append(some, ops[i])
+	}
+	return some
 }

@@ -49,7 +49,7 @@ def says(call: Any) -> str:
     """Return the error of a call."""
     try:
         call()
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, NotImplementedError) as error:
         return str(error)
     raise AssertionError("no error")
 
@@ -85,6 +85,11 @@ assert torch.allclose(pair(x), want, atol=1e-6)
 assert torch.allclose(pair(x[0]), want[0], atol=1e-6)
 assert pair.gain.grad is None
 leaf = x.clone().requires_grad_()
+# The op has no gradient by what the layer reads: parameters that learn would not.
+text = says(lambda: pair(leaf).sum().backward())
+assert text.startswith("affine: scale: no gradient is defined: "), text
+for parameter in (pair.gain, pair.bias):
+    parameter.requires_grad_(requires_grad=False)
 pair(leaf).sum().backward()
 assert leaf.grad is not None
 assert "guest_torch.layers.PairAffine already" in guest_torch.replace(pair).left[""]
