@@ -54,6 +54,7 @@ check: opcast generated $(VENV)/.installed ## Check formats, types, definitions 
 	$(BIN)/clang-format --dry-run -Werror $$($(FILES) '*.h' '*.cc' '*.cu' '*.hip')
 	$(OPCAST) check
 	$(OPCAST) fmt --check
+	$(OPCAST) -C conformance/museum fmt --check
 	@$(OPCAST) explain --all | cmp -s - docs/diagnostics.md || { echo "docs/diagnostics.md is not up to date: run make gen" >&2; exit 1; }
 	@for file in definition manifest; do $(OPCAST) schema $$file | cmp -s - docs/$$file.schema.json || \
 		{ echo "docs/$$file.schema.json is not up to date: run make gen" >&2; exit 1; }; done
