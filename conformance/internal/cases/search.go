@@ -134,7 +134,7 @@ func (s *search) next(i int) bool {
 	if s.when != nil && slices.Contains(s.op.Depends(s.when), name) {
 		list = append(list, whenSizes...)
 	}
-	for _, n := range list {
+	for _, n := range append(list, s.multiples(name)...) {
 		if s.tries++; s.tries > s.limit {
 			break
 		}
@@ -145,6 +145,22 @@ func (s *search) next(i int) bool {
 	}
 	delete(s.sizes, name)
 	return false
+}
+
+// multiples are sizes that a condition such as "N % group == 0" wants of a symbol, for a group whose value is known.
+func (s *search) multiples(name string) (out []int64) {
+	c := &Case{Op: s.op, DTypes: s.dtypes, Sizes: s.sizes, Attrs: s.attrs}
+	for _, e := range s.op.Requires {
+		e.Walk(func(n *expr.Expr) {
+			if n.Op != expr.OpMod || !slices.Contains(s.op.Depends(n.Args[0]), name) {
+				return
+			}
+			if by, err := n.Args[1].Eval(c); err == nil && by > 1 {
+				out = append(out, by, 2*by)
+			}
+		})
+	}
+	return out
 }
 
 // exceeds reports whether some argument is too large whatever sizes are chosen next.

@@ -107,3 +107,26 @@ func TestManySizes(t *testing.T) {
 		}
 	}
 }
+
+// Sizes are multiples of a default that is larger than any size that is tried.
+func TestMultiples(t *testing.T) {
+	dir := t.TempDir()
+	tooltest.Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
+	tooltest.Write(t, filepath.Join(dir, "opdefs", "groups.toml"), `doc = "A."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [{ name = "x", type = "T[*, N]", doc = "A." }]
+attrs = [{ name = "group", type = "int", default = 32, doc = "A." }]
+outputs = [{ name = "y", type = "T[*, N // group]", doc = "A." }]
+require = ["group > 0", "group % 2 == 0", "N % group == 0"]
+reference = "return x"
+`)
+	p, findings, err := load.Load(dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	c, err := New(p.Ops[0], BasePlan(DTypes{"T": "f32"}))
+	if err != nil || c.Sizes["N"] != 32 {
+		t.Errorf("%v: the sizes are %v, want N = 32", err, c)
+	}
+}
