@@ -38,7 +38,7 @@ type bug struct {
 
 func (b *bug) key() [2]string { return [2]string{b.issue, b.op} }
 
-// use is a bug of a source, whose sentence may be in several parts.
+// use is how a source names a bug; part is where its sentence is broken into several strings.
 var (
 	use  = regexp.MustCompile(`BUG\(\s*"([\w.-]+/[\w.-]+#\d+)",\s*"((?:[^"]|"\s*")+)"\)`)
 	part = regexp.MustCompile(`"\s*"`)
@@ -111,8 +111,8 @@ type gallery struct {
 	ops     []*opdef.Op
 }
 
-// keep removes the kernels of a copy that are for other devices or not wanted, and the ops without others. An op may be the
-// derivative of another, whose name it begins with.
+// keep removes from a copy the ops that are not wanted, with their kernels. An op may be the derivative of another, whose name
+// it begins with.
 func keep(t *testing.T, dir, device string, wanted []string) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "csrc", "c*", "*.c[cu]"))

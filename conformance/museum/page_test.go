@@ -42,7 +42,7 @@ variable of the environment switches it on. The suite, which knows none of them,
 Without a bug, every check passes.
 
 <!-- run by TestMuseum -->
-` + "```console\n$ MUSEUM_BUG=%s opcast test --profile extended %s\n```" + `
+` + "```console\n$ MUSEUM_BUG=%s opcast test -C conformance/museum --profile extended %s\n```" + `
 
 Of %d bugs, the profile *fast* finds %d, *core* %d, and *extended* %d.
 Bugs of kernels for CUDA were tried on the emulated device, with *fast* and *core* only.

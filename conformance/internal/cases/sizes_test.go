@@ -76,13 +76,7 @@ reference = "return x"
 
 // Where sizes cannot be, that shows without a walk through all others, and where they can, they are found.
 func TestManySizes(t *testing.T) {
-	dir := t.TempDir()
-	tooltest.Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
-	tooltest.Write(t, filepath.Join(dir, "opdefs", "many.toml"), many)
-	p, findings, err := load.Load(dir)
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := tooltest.Project(t, "many", many)
 	for _, tt := range []struct {
 		sizes   map[string]int64
 		attrs   map[string]any
@@ -110,9 +104,7 @@ func TestManySizes(t *testing.T) {
 
 // Sizes are multiples of a default that is larger than any size that is tried.
 func TestMultiples(t *testing.T) {
-	dir := t.TempDir()
-	tooltest.Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
-	tooltest.Write(t, filepath.Join(dir, "opdefs", "groups.toml"), `doc = "A."
+	p := tooltest.Project(t, "groups", `doc = "A."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [{ name = "x", type = "T[*, N]", doc = "A." }]
@@ -121,10 +113,6 @@ outputs = [{ name = "y", type = "T[*, N // group]", doc = "A." }]
 require = ["group > 0", "group % 2 == 0", "N % group == 0"]
 reference = "return x"
 `)
-	p, findings, err := load.Load(dir)
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
 	c, err := New(p.Ops[0], BasePlan(DTypes{"T": "f32"}))
 	if err != nil || c.Sizes["N"] != 32 {
 		t.Errorf("%v: the sizes are %v, want N = 32", err, c)

@@ -13,14 +13,14 @@ import (
 
 // findBroken searches for a call that the test accepts: with the dtypes of the case, else, for a condition that mentions
 // dtypes, with some that a condition excludes. An attr that chooses a dtype stays as it is.
-func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.Case {
+func findBroken(c *cases.Case, program *rule.Program, r rule.Rule, test func(*cases.Case) bool) *cases.Case {
 	numbers := numbersAround(c.Op, r.Expr)
 	find := func(c *cases.Case) *cases.Case {
 		mentioned := c.Op.Depends(r.Expr)
 		if bad := findSizes(c, mentioned, numbers, test); bad != nil {
 			return bad
 		}
-		if all := bound(c.Op, mentioned); len(all) > len(mentioned) {
+		if all := bound(c.Op, program, mentioned); len(all) > len(mentioned) {
 			return findSizes(c, all, numbers, test)
 		}
 		return nil
@@ -43,9 +43,8 @@ func findBroken(c *cases.Case, r rule.Rule, test func(*cases.Case) bool) *cases.
 }
 
 // bound are names, and those that conditions and sizes connect with them: others may have to follow when the names change.
-func bound(op *opdef.Op, names []string) []string {
+func bound(op *opdef.Op, program *rule.Program, names []string) []string {
 	out := slices.Clone(names)
-	program := rule.Compile(op)
 	for before := -1; before < len(out); {
 		before = len(out)
 		for _, r := range program.Rules {
@@ -152,7 +151,7 @@ func (f *sizeSearch) attrs(i int) bool {
 	return false
 }
 
-// values are those of the i-th attr beside the one that it has; none where it does not matter.
+// values are the others that the i-th attr may have; none where it does not matter.
 func (f *sizeSearch) values(i int) []any {
 	a := &f.try.Op.Attrs[i]
 	if a.Type == "dtype" || a.Optional || !slices.Contains(f.asked, a.Name) {

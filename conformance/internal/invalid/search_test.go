@@ -1,23 +1,19 @@
 package invalid_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/invalid"
-	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // A condition over a few of many sizes is broken, and one that another implies ends the search.
 func TestConditionsOfManySizes(t *testing.T) {
-	dir := t.TempDir()
-	tooltest.Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
-	tooltest.Write(t, filepath.Join(dir, "opdefs", "many.toml"), `doc = "A."
+	p := tooltest.Project(t, "many", `doc = "A."
 kind = 0
 dtypes = { T = ["f32"] }
 let.P = "(A + 2*pad - B) // step + 1"
@@ -32,10 +28,6 @@ outputs = [{ name = "y", type = "T[G, I, P, Q]", doc = "A." }]
 require = ["H == H2*groups", "I % groups == 0", "P > 0", "Q > 0"]
 reference = "return x"
 `)
-	p, findings, err := load.Load(dir)
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
 	op := p.Ops[0]
 	c, err := cases.New(op, cases.BasePlan(cases.DTypes{"T": "f32"}))
 	if err != nil {

@@ -19,7 +19,7 @@ func Sizes(c *cases.Case, program *rule.Program) []Change {
 		if r.Kind != rule.Require && r.Kind != rule.OutSize || r.Huge {
 			continue
 		}
-		bad := findBroken(c, r, func(try *cases.Case) bool {
+		bad := findBroken(c, program, r, func(try *cases.Case) bool {
 			for _, other := range program.Rules {
 				if other.Kind != rule.Require && other.Kind != rule.OutSize {
 					continue

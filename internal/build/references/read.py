@@ -58,10 +58,7 @@ def unknown(tree: ast.Module, table: symtable.SymbolTable) -> Iterator[Mistake]:
         | made(table)
         | {g for n in ast.walk(tree) if isinstance(n, ast.Global) for g in n.names}
     )
-    wrong, own = set(free(table, known)), made(table) | arguments(tree)
-    own |= {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    wrong, own = set(free(table, known)), chosen(tree, table)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id in wrong:
             wrong.remove(node.id)
@@ -96,19 +93,19 @@ def free(table: symtable.SymbolTable, known: set[str]) -> Iterator[str]:
         yield from free(child, known)
 
 
-def arguments(tree: ast.Module) -> set[str]:
-    """Return the names of the arguments of all functions."""
-    return {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+def chosen(tree: ast.Module, table: symtable.SymbolTable) -> set[str]:
+    """Return the names that the author chose: of the module, of arguments, and those that something is assigned to."""
+    nodes = [*ast.walk(tree)]
+    arguments = {n.arg for n in nodes if isinstance(n, ast.arg)}
+    assigned = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return made(table) | arguments | assigned
 
 
 def lacking(tree: ast.Module, table: symtable.SymbolTable) -> Iterator[Mistake]:
     """Yield the attributes of xp that NumPy lacks."""
     if numpy is None:
         return
-    changed = made(table) | {
-        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    names = set(ARRAYS) - changed - arguments(tree)
+    names = set(ARRAYS) - chosen(tree, table)
     inner = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and id(node) not in inner:

@@ -2,12 +2,10 @@ package references_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/internal/build/references"
-	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -32,19 +30,13 @@ func TestFunctionsOfNumPy(t *testing.T) {
 		{"xp = x; return xp.nothing", ""},
 		{"import math; return xp.exp(x) + math.nothing", ""},
 	} {
-		dir := t.TempDir()
-		tooltest.Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
-		tooltest.Write(t, filepath.Join(dir, "opdefs", "a.toml"), `doc = "A."
+		p := tooltest.Project(t, "a", `doc = "A."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [{ name = "x", type = "T[N]", doc = "A." }]
 outputs = [{ name = "y", type = "T[N]", doc = "A." }]
 reference = "`+tt.reference+`"
 `)
-		p, findings, err := load.Load(dir)
-		if err != nil || len(findings) > 0 {
-			t.Fatal(err, findings)
-		}
 		diags, err := references.Check(t.Context(), interpreter, p)
 		if err != nil {
 			t.Fatal(err)

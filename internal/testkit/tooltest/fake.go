@@ -4,6 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 )
 
 // Write writes a file, in a folder that need not exist yet.
@@ -15,6 +18,19 @@ func Write(t testing.TB, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Project makes a project with one definition in a folder of the test, and loads it.
+func Project(t testing.TB, op, definition string) *opdef.Project {
+	t.Helper()
+	dir := t.TempDir()
+	Write(t, filepath.Join(dir, "opcast.toml"), "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n")
+	Write(t, filepath.Join(dir, "opdefs", op+".toml"), definition)
+	p, findings, err := load.Load(dir)
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	return p
 }
 
 // NVCC makes a CUDA toolkit whose compiler only knows its version, and returns the compiler.

@@ -35,11 +35,14 @@ func checkGradSome(t *check.T) error {
 
 // withoutGradient differentiates by each input of floating point that has no gradient.
 func withoutGradient(t *check.T, c *cases.Case) error {
+	none := derivative.Without(t.Op)
+	if len(none) == 0 {
+		return nil
+	}
 	cotangents, err := transformed.RandomCotangents(t, c, "without gradient")
 	if err != nil {
 		return err
 	}
-	none := derivative.Without(t.Op)
 	for _, place := range floatingInputs(c) {
 		name := t.Op.Inputs[cases.GivenInputs(c)[place]].Name
 		if !slices.Contains(none, name) {

@@ -13,12 +13,7 @@ constexpr double kMost = 448;
 // The scale of a group.
 template <class T>
 float Measure(const T* x, int64_t size) {
-  double largest = 0;
-  for (int64_t n = 0; n < size; ++n) {
-    const double magnitude = std::fabs(Widen(x[n]));
-    if (!(magnitude <= largest) && !std::isnan(largest)) largest = magnitude;
-  }
-  const auto scale = static_cast<float>(largest / kMost);
+  const auto scale = static_cast<float>(LargestMagnitude(x, size) / kMost);
   if (BUG("huggingface/kernels-community#681",
           "Groups of zeros had the scale 0, and 0 / 0 gave NaN."))
     return scale;

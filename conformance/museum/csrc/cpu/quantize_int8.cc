@@ -31,12 +31,7 @@ int8_t Quantize(double x) {
 // The scale of a row.
 template <class T>
 float Measure(const T* x, int64_t size) {
-  double largest = 0;
-  for (int64_t n = 0; n < size; ++n) {
-    const double magnitude = std::fabs(Widen(x[n]));
-    if (!(magnitude <= largest) && !std::isnan(largest)) largest = magnitude;
-  }
-  const auto scale = static_cast<float>(largest / 127);
+  const auto scale = static_cast<float>(LargestMagnitude(x, size) / 127);
   return scale == 0 ? 1 : scale;
 }
 
