@@ -76,7 +76,10 @@ reference = "return x"
 
 // Where sizes cannot be, that shows without a walk through all others, and where they can, they are found.
 func TestManySizes(t *testing.T) {
-	p := tooltest.Project(t, "many", many)
+	p, findings, err := load.Load(tooltest.Project(t, "many", many))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
 	for _, tt := range []struct {
 		sizes   map[string]int64
 		attrs   map[string]any
@@ -104,7 +107,7 @@ func TestManySizes(t *testing.T) {
 
 // Sizes are multiples of a default that is larger than any size that is tried.
 func TestMultiples(t *testing.T) {
-	p := tooltest.Project(t, "groups", `doc = "A."
+	p, findings, err := load.Load(tooltest.Project(t, "groups", `doc = "A."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [{ name = "x", type = "T[*, N]", doc = "A." }]
@@ -112,7 +115,10 @@ attrs = [{ name = "group", type = "int", default = 32, doc = "A." }]
 outputs = [{ name = "y", type = "T[*, N // group]", doc = "A." }]
 require = ["group > 0", "group % 2 == 0", "N % group == 0"]
 reference = "return x"
-`)
+`))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
 	c, err := New(p.Ops[0], BasePlan(DTypes{"T": "f32"}))
 	if err != nil || c.Sizes["N"] != 32 {
 		t.Errorf("%v: the sizes are %v, want N = 32", err, c)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/opcast/opcast/internal/build/references"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -30,13 +31,16 @@ func TestFunctionsOfNumPy(t *testing.T) {
 		{"xp = x; return xp.nothing", ""},
 		{"import math; return xp.exp(x) + math.nothing", ""},
 	} {
-		p := tooltest.Project(t, "a", `doc = "A."
+		p, findings, err := load.Load(tooltest.Project(t, "a", `doc = "A."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [{ name = "x", type = "T[N]", doc = "A." }]
 outputs = [{ name = "y", type = "T[N]", doc = "A." }]
 reference = "`+tt.reference+`"
-`)
+`))
+		if err != nil || len(findings) > 0 {
+			t.Fatal(err, findings)
+		}
 		diags, err := references.Check(t.Context(), interpreter, p)
 		if err != nil {
 			t.Fatal(err)
