@@ -78,10 +78,11 @@ def _no_gradient(info: backend.Op, name: str = "") -> str:
 
 
 def _no_tangent(info: backend.Op, name: str = "") -> str:
-    if name:
-        return f"{_place(info, name)}: no forward-mode derivative is defined: {_STOP}"
-    more = ", or name an op of tangents in its definition" if info.derived_from else ""
-    return f"{info.name}: no forward-mode derivative is defined: use reverse mode{more}"
+    advice = _STOP
+    if not name:
+        more = ", or name an op of tangents in its definition" if info.derived_from else ""
+        advice = f"use reverse mode{more}"
+    return f"{_place(info, name)}: no forward-mode derivative is defined: {advice}"
 
 
 def _refused(info: backend.Op, moved: dict[str, Any], results: Arrays) -> list[Any]:

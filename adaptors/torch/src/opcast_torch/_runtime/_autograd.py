@@ -162,12 +162,11 @@ def _first(made: Any, count: int) -> Any:
 
 
 def _no_tangent(info: Any, name: str = "") -> NotImplementedError:
-    if name:
-        text = "no forward-mode derivative is defined: detach the inputs"
-        return NotImplementedError(f"{info.name}: {name}: {text}")
-    more = ", or name an op of tangents in its definition" if info.derived_from else ""
-    text = f"no forward-mode derivative is defined: use reverse mode{more}"
-    return NotImplementedError(f"{info.name}: {text}")
+    where, advice = f"{info.name}: {name}", "detach the inputs"
+    if not name:
+        more = ", or name an op of tangents in its definition" if info.derived_from else ""
+        where, advice = info.name, f"use reverse mode{more}"
+    return NotImplementedError(f"{where}: no forward-mode derivative is defined: {advice}")
 
 
 @contextlib.contextmanager
