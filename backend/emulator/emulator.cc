@@ -2,6 +2,7 @@
 #include "emulator.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "fiber.h"
 #include "opcast/fpenv.h"
+#include "order.h"
 
 namespace opcast::device {
 namespace {
@@ -34,7 +36,11 @@ struct Block {
   Fiber scheduler;
   const std::function<void()>* body = nullptr;
   void* shared = nullptr;
+  Random random;
 };
+
+// They differ in the orders of their blocks and threads.
+std::atomic<uint64_t> launches{0};
 
 thread_local Block* block;
 thread_local Thread* current;
@@ -86,21 +92,32 @@ bool Release(int first, int last, Thread::State state, const char* where) {
   std::abort();
 }
 
-void RunBlock() {
-  const int count = block->count;
-  for (int i = 0; i < count; ++i) block->threads[i].fiber.Prepare(Enter);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (int i = 0; i < count; ++i) {
-      if (block->threads[i].state != Thread::kRuns) continue;
-      moved = true;
-      current = &block->threads[i];
+// Runs the threads [first, last), a warp, until each waits for the block or has returned.
+void RunWarp(int first, int last, const int (&lanes)[kWarp]) {
+  do {
+    for (const int lane : lanes) {
+      if (first + lane >= last || block->threads[first + lane].state != Thread::kRuns) continue;
+      current = &block->threads[first + lane];
       Switch(block->scheduler, current->fiber);
     }
-    for (int i = 0; i < count; i += kWarp)
-      moved |= Release(i, std::min(i + kWarp, count), Thread::kAtWarp, "warp");
-    if (!moved) moved = Release(0, count, Thread::kAtBlock, "block");
-  }
+  } while (Release(first, last, Thread::kAtWarp, "warp"));
+}
+
+// From one barrier of the block to the next, a warp runs as far as it gets before others begin, in
+// another order of warps and lanes each time: so a barrier that is missing shows in results.
+void RunBlock() {
+  const int count = block->count, warps = (count + kWarp - 1) / kWarp;
+  for (int i = 0; i < count; ++i) block->threads[i].fiber.Prepare(Enter);
+  do {
+    int lanes[kWarp];
+    Order order(kWarp, block->random.Next()),
+        of_warps(static_cast<uint64_t>(warps), block->random.Next());
+    for (int& lane : lanes) lane = static_cast<int>(order.Next());
+    for (int i = 0; i < warps; ++i) {
+      const int first = static_cast<int>(of_warps.Next()) * kWarp;
+      RunWarp(first, std::min(first + kWarp, count), lanes);
+    }
+  } while (Release(0, count, Thread::kAtBlock, "block"));
   for (int i = 0; i < count; ++i) {
     if (block->threads[i].state != Thread::kDone) Diverged("block");
   }
@@ -141,7 +158,11 @@ void Run(dim3 grid, dim3 size, size_t shared, const std::function<void()>& body)
   // Aligned as a GPU's is, and no larger than asked for: a sanitizer sees what goes beyond.
   const std::align_val_t alignment{128};
   block->shared = ::operator new(shared, alignment);
-  for (uint64_t i = 0; i < uint64_t{grid.x} * grid.y * grid.z; ++i) {
+  block->random = Random(launches++);
+  const uint64_t count = uint64_t{grid.x} * grid.y * grid.z;
+  Order order(count, block->random.Next());
+  for (uint64_t n = 0; n < count; ++n) {
+    const uint64_t i = order.Next();
     std::memset(block->shared, 0xff, shared);  // what is read before it is written is NaN
     const uint64_t row = i / grid.x;
     for (int t = 0; t < block->count; ++t) {

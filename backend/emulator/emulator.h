@@ -3,8 +3,10 @@
 // Each thread of a block is a fiber with a stack of its own. A fiber runs until it waits for its
 // warp or its block; when all wait at one place, all go on. Where they do not, the program ends
 // and says which threads wait where: on a GPU that would hang, or go wrong silently. Blocks run
-// one after the other. Arithmetic is that of the CPU: the same bits as a GPU's for + - * / fmaf
-// sqrtf and conversions.
+// one after the other. Blocks, and between barriers warps and lanes, come in other orders from
+// launch to launch, so that results are wrong where a kernel needs an order for which it does not
+// wait. Arithmetic is that of the CPU: the same bits as a GPU's for + - * / fmaf sqrtf and
+// conversions.
 #pragma once
 
 #include <cmath>

@@ -104,6 +104,66 @@ void TestProduct() {
   }
 }
 
+// Notes in which turn each thread came, with nothing that orders lanes, warps and blocks.
+__global__ void Turns(int* turns, int* next) {
+  turns[blockIdx.x * blockDim.x + threadIdx.x] = (*next)++;
+}
+
+// What needs an order that nothing asks for is wrong in some launch: any two blocks, warps or lanes
+// come in both orders.
+void TestOrders() {
+  constexpr int kBlocks = 3, kThreads = 160, kAll = kBlocks * kThreads;
+  const int other[] = {1, 17, opcast::kWarp, 4 * opcast::kWarp, kThreads, 2 * kThreads};
+  int before[6] = {};
+  for (int launch = 0; launch < 12; ++launch) {
+    std::vector<int> turns(kAll, -1), seen(kAll);
+    int next = 0;
+    opcast::Start(Turns, kBlocks, kThreads, 0, kLaunch, turns.data(), &next);
+    for (const int turn : turns) ++seen[turn];
+    for (const int count : seen) CHECK(count == 1);
+    for (int i = 0; i < 6; ++i) before[i] += turns[0] < turns[other[i]];
+  }
+  for (const int count : before) CHECK(count > 0 && count < 12);
+}
+
+// The sums of two arrays by way of the same shared memory, and perhaps no barrier between them.
+__global__ void TwoSums(int* sums, bool races) {
+  __shared__ int parts[2];
+  for (int turn = 0; turn < 2; ++turn) {
+    const int part = opcast::WarpReduce(turn + 1, [](int a, int b) { return a + b; });
+    if (opcast::Lane() == 0) parts[threadIdx.x / opcast::kWarp] = part;
+    __syncthreads();
+    sums[turn * blockDim.x + threadIdx.x] = parts[0] + parts[1];
+    if (!races) __syncthreads();
+  }
+}
+
+void TestMissingBarrier() {
+  for (const bool races : {false, true}) {
+    int wrong = 0;
+    for (int launch = 0; launch < 4; ++launch) {
+      std::vector<int> sums(4 * opcast::kWarp);
+      opcast::Start(TwoSums, 1, 2 * opcast::kWarp, 0, kLaunch, sums.data(), races);
+      for (int i = 0; i < 4 * opcast::kWarp; ++i)
+        wrong += sums[i] != 2 * opcast::kWarp * (i / (2 * opcast::kWarp) + 1);
+    }
+    CHECK(races == (wrong > 0));
+  }
+}
+
+// Counts bytes of shared memory that are not those of NaN before they are written.
+__global__ void Unwritten(int* others) {
+  unsigned char* const bytes = opcast::DynamicShared<unsigned char>();
+  for (int i = 0; i < 100; ++i) *others += bytes[i] != 0xff;
+  for (int i = 0; i < 100; ++i) bytes[i] = 0;
+}
+
+void TestUnwritten() {
+  int others = 0;
+  opcast::Start(Unwritten, 3, 1, 100, kLaunch, &others);
+  CHECK(others == 0);
+}
+
 void TestOffsets() {
   const int64_t shape[] = {2, 1, 3, 4, 8}, strides[] = {500, 7, 64, 16, 1};
   const opcast::Layout layout{5, shape, strides, 1};
@@ -133,6 +193,9 @@ int main(int argc, char** argv) {
   TestShuffles();
   TestProduct<opcast::f16>();
   TestProduct<opcast::bf16>();
+  TestOrders();
+  TestMissingBarrier();
+  TestUnwritten();
   TestOffsets();
   if (failures == 0) std::printf("ok %d checks\n", checks);
   return failures == 0 ? 0 : 1;
