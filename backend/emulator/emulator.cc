@@ -18,6 +18,13 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 
+// Bytes behind the shared memory that a launch asked for. A sanitizer has its own.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr size_t kGuard = 0;
+#else
+constexpr size_t kGuard = 256;
+#endif
+
 struct Thread {
   enum State { kRuns, kAtWarp, kAtBlock, kDone };
 
@@ -92,6 +99,16 @@ bool Release(int first, int last, Thread::State state, const char* where) {
   std::abort();
 }
 
+// A GPU may refuse what was written there, or let it into the memory of another block.
+void CheckBehind(size_t shared) {
+  const auto* const guard = static_cast<const unsigned char*>(block->shared) + shared;
+  const auto* const written = std::find_if(guard, guard + kGuard, [](auto b) { return b != 0xff; });
+  if (written == guard + kGuard) return;
+  std::fprintf(stderr, "emulator: a block wrote %td bytes behind its %zu of shared memory\n",
+               written - guard, shared);
+  std::abort();
+}
+
 // Runs the threads [first, last), a warp, until each waits for the block or has returned.
 void RunWarp(int first, int last, const int (&lanes)[kWarp]) {
   do {
@@ -155,15 +172,14 @@ void Run(dim3 grid, dim3 size, size_t shared, const std::function<void()>& body)
   block->count = static_cast<int>(size.x * size.y * size.z);
   if (block->count < 1 || block->count > kMostThreads) std::abort();
   block->body = &body;
-  // Aligned as a GPU's is, and no larger than asked for: a sanitizer sees what goes beyond.
-  const std::align_val_t alignment{128};
-  block->shared = ::operator new(shared, alignment);
+  const std::align_val_t alignment{128};  // as a GPU's is
+  block->shared = ::operator new(shared + kGuard, alignment);
   block->random = Random(launches++);
   const uint64_t count = uint64_t{grid.x} * grid.y * grid.z;
   Order order(count, block->random.Next());
   for (uint64_t n = 0; n < count; ++n) {
     const uint64_t i = order.Next();
-    std::memset(block->shared, 0xff, shared);  // what is read before it is written is NaN
+    std::memset(block->shared, 0xff, shared + kGuard);  // what is read before it is written is NaN
     const uint64_t row = i / grid.x;
     for (int t = 0; t < block->count; ++t) {
       const unsigned line = t / size.x;
@@ -175,6 +191,7 @@ void Run(dim3 grid, dim3 size, size_t shared, const std::function<void()>& body)
       thread.exchanges = 0;
     }
     RunBlock();
+    CheckBehind(shared);
   }
   ::operator delete(block->shared, alignment);
 }

@@ -1,6 +1,7 @@
 // Tests of the emulator, and of device.h on it. Prints "ok N checks"; a failed check prints its
 // line and the exit code is 1. The argument "block" or "warp" runs a kernel that diverges there
-// instead, "bound" one with more threads than it may have.
+// instead, "bound" one with more threads than it may have, "element" and "behind" one that writes
+// beyond its shared memory.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -178,15 +179,27 @@ __global__ void DivergesInBlock() {
 __global__ void DivergesInWarp() {
   if (threadIdx.x % 2 == 0) opcast::SyncWarp();
 }
+__global__ void WritesElement() {
+  __shared__ double parts[8];
+  static_cast<void>(parts);
+  parts[threadIdx.x] = 1;
+}
+__global__ void WritesBehind() { opcast::DynamicShared<float>()[threadIdx.x] = 1; }
 __global__ void __launch_bounds__(32) Bounded() { opcast::device::StayWithin(32, __func__); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1) {
-    const bool warp = std::strcmp(argv[1], "warp") == 0, bound = std::strcmp(argv[1], "bound") == 0;
-    opcast::Start(bound ? Bounded : warp ? DivergesInWarp : DivergesInBlock, 1, 64, 0, kLaunch);
-  }
+  const struct {
+    const char* name;
+    void (*kernel)();
+  } misuses[] = {{"warp", DivergesInWarp},
+                 {"block", DivergesInBlock},
+                 {"bound", Bounded},
+                 {"element", WritesElement},
+                 {"behind", WritesBehind}};
+  for (const auto& m : misuses)
+    if (argc > 1 && std::strcmp(argv[1], m.name) == 0) opcast::Start(m.kernel, 1, 64, 60, kLaunch);
   opcast::Start(Bounded, 1, 32, 0, kLaunch);
   TestPlaces();
   TestBarriers();

@@ -119,9 +119,13 @@ func (in inputs) gfx() []string {
 }
 
 // emulatedFlags compile a unit for the emulated device. What the manifest says of flags for GPUs is meant for their compilers, and
-// optimisation changes no bit. "unroll" is a pragma of nvcc's.
-func (in inputs) emulatedFlags() []string {
+// optimisation changes no bit. "unroll" is a pragma of nvcc's. A kernel's index beyond an array ends the program
+// (backend/emulator/bounds.cc).
+func (in inputs) emulatedFlags(source string) []string {
 	flags := []string{"-x", "c++", "-O1", "-DOPCAST_EMULATOR", "-I" + in.runtime.Root + "/emulator", "-Wno-unknown-pragmas"}
+	if forGPU(source) {
+		flags = append(flags, "-fsanitize=bounds", "-fno-sanitize-recover=bounds")
+	}
 	if in.emulates("rocm") {
 		flags = append(flags, fmt.Sprint("-DOPCAST_EMULATOR_WARP=", compiler.Wave(in.gfx())))
 	}

@@ -26,8 +26,8 @@ func TestEmulations(t *testing.T) {
 		of              string
 		driver, library []string
 	}{
-		Emulated:     {"cuda", in(driver...), in("cudart", "emulator", "fiber")},
-		EmulatedROCm: {"rocm", in(append(driver, "hip_runtime")...), in("emulator", "fiber")},
+		Emulated:     {"cuda", in(driver...), in("bounds", "cudart", "emulator", "fiber")},
+		EmulatedROCm: {"rocm", in(append(driver, "hip_runtime")...), in("bounds", "emulator", "fiber")},
 	} {
 		driver, library := emulationOf(device).split(runtime.Emulator)
 		if diff := cmp.Diff([][]string{want.driver, want.library}, [][]string{driver, library}); diff != "" {
@@ -51,7 +51,8 @@ func TestEmulatedUnits(t *testing.T) {
 		for _, source := range []string{"csrc/a.cu", "csrc/a.hip"} {
 			flags, err := in.unitFlags(source)
 			rule, _ := in.compilerOf(source)
-			want := "$common -x c++ -O1 -DOPCAST_EMULATOR -Ibuild/runtime/emulator -Wno-unknown-pragmas -DOPCAST_EMULATOR_WARP=" + wave + " -Werror"
+			want := "$common -x c++ -O1 -DOPCAST_EMULATOR -Ibuild/runtime/emulator -Wno-unknown-pragmas -fsanitize=bounds" +
+				" -fno-sanitize-recover=bounds -DOPCAST_EMULATOR_WARP=" + wave + " -Werror"
 			if diff := cmp.Diff(want, flags); err != nil || rule != "compile" || diff != "" {
 				t.Errorf("%s by %s, %v (-want +got):\n%s", source, rule, err, diff)
 			}

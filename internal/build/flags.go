@@ -178,7 +178,7 @@ func (in inputs) unitFlags(source string) (string, error) {
 	parts := []string{"$common"}
 	switch {
 	case in.isEmulated(source):
-		parts = append(parts, shellWords(in.emulatedFlags()...))
+		parts = append(parts, shellWords(in.emulatedFlags(source)...))
 	case forGPU(source) && in.hip != nil:
 		parts = []string{"$hip"}
 	case forGPU(source):

@@ -7,19 +7,23 @@ import (
 	"testing"
 )
 
-// The emulator runs grids, barriers, shuffles and matrix products, and ends the program where threads diverge or
-// are too many.
+// The emulator runs grids, barriers, shuffles and matrix products, in orders that show a missing barrier, and ends the program where
+// threads diverge, are too many or leave their shared memory.
 func TestEmulator(t *testing.T) {
-	program := emulatorProgram(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-x", "c++", "backend/tests/emulator_test.cu")
+	const source = "backend/tests/emulator_test.cu"
+	t.Log(run(t, command(t, root(t), emulatorProgram(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-x", "c++", source))))
+	program := emulatorProgram(t, "-fsanitize=bounds", "-fno-sanitize-recover=bounds", "-x", "c++", source)
 	t.Log(run(t, command(t, root(t), program)))
-	for place, want := range map[string]string{
-		"warp":  "not all threads of a warp come to one barrier:\n  from thread 0 on: SyncWarp:0\n  from thread 1 on: returned:0\n",
-		"block": "from thread 40 on: returned:0\n",
-		"bound": "emulator: Bounded: 64 threads in a block, but its launch bound is 32\n",
+	for misuse, want := range map[string]string{
+		"warp":    "not all threads of a warp come to one barrier:\n  from thread 0 on: SyncWarp:0\n  from thread 1 on: returned:0\n",
+		"block":   "from thread 40 on: returned:0\n",
+		"bound":   "emulator: Bounded: 64 threads in a block, but its launch bound is 32\n",
+		"behind":  "emulator: a block wrote 0 bytes behind its 60 of shared memory\n",
+		"element": "of an array 'double [8]'\n",
 	} {
-		out, err := command(t, root(t), program, place).CombinedOutput()
+		out, err := command(t, root(t), program, misuse).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("misuse of a %s: %v, printed %q, want %q in it", place, err, out, want)
+			t.Errorf("misuse %s: %v, printed %q, want %q in it", misuse, err, out, want)
 		}
 	}
 }
@@ -34,7 +38,7 @@ func TestCUDAGates(t *testing.T) {
 func emulatorProgram(t *testing.T, args ...string) string {
 	t.Helper()
 	return cppProgram(t, append([]string{"-DOPCAST_EMULATOR", "-I", "backend/emulator", "backend/tests/direct_runtime.cc",
-		"backend/emulator/emulator.cc", "backend/emulator/fiber.cc"}, args...)...)
+		"backend/emulator/emulator.cc", "backend/emulator/bounds.cc", "backend/emulator/fiber.cc"}, args...)...)
 }
 
 // Without a GPU, what the runtime asks of one comes back with the driver's text.
