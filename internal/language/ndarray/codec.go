@@ -59,12 +59,15 @@ func (f format) sign() uint64 { return 1 << (f.exp + f.man) }
 
 // encode rounds v to nearest, ties to even.
 func (f format) encode(v float64) uint64 {
-	if math.IsNaN(v) || f.unsigned && v < 0 {
-		return f.nan
-	}
 	var sign uint64
-	if math.Signbit(v) {
+	if math.Signbit(v) && !f.unsigned {
 		sign = f.sign()
+	}
+	switch {
+	case math.IsNaN(v) && !f.oneNaN:
+		return sign | f.nan
+	case math.IsNaN(v) || f.unsigned && v < 0:
+		return f.nan
 	}
 	code := f.magnitude(math.Abs(v))
 	if code == 0 && f.oneNaN || f.unsigned {
