@@ -9,13 +9,19 @@ import (
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
-// poisonByte pre-fills output memory: NaN in every float type, so that an element which is never written shows.
-const poisonByte = 0xff
+// poison pre-fills output memory, so that an element which is never written shows: NaN in every float type, and integers that are
+// large. Those of the same bytes would be -1, which often stands for none.
+func poison(a *ndarray.Array) byte {
+	if ndarray.IsFloat(a.DType) {
+		return 0xff
+	}
+	return 0x7e
+}
 
 // PoisonedOutputs are arrays for the outputs of a case, with saved ones or without, and guard elements around them.
 func PoisonedOutputs(c *cases.Case, saved bool) ([]*Tensor, error) {
 	return OutputArrays(c, saved, func(o *ndarray.Array) *ndarray.Array {
-		return ndarray.Guarded(filled(o, poisonByte), GuardElements, GuardByte)
+		return ndarray.Guarded(filled(o, poison(o)), GuardElements, GuardByte)
 	})
 }
 
@@ -51,10 +57,14 @@ const (
 // FilledScratch are arrays for the work space of a call, full of a byte and with guard elements around them: what frameworks
 // allocate holds anything.
 func FilledScratch(c *cases.Case, fill byte) ([]*Tensor, error) {
+	return guardedScratch(c, func(*ndarray.Array) byte { return fill })
+}
+
+func guardedScratch(c *cases.Case, fill func(*ndarray.Array) byte) ([]*Tensor, error) {
 	arrays, err := c.Scratch()
 	var out []*Tensor
 	for _, a := range arrays {
-		out = append(out, &Tensor{Array: ndarray.Guarded(filled(a, fill), GuardElements, GuardByte)})
+		out = append(out, &Tensor{Array: ndarray.Guarded(filled(a, fill(a)), GuardElements, GuardByte)})
 	}
 	return out, err
 }
@@ -63,7 +73,7 @@ func FilledScratch(c *cases.Case, fill byte) ([]*Tensor, error) {
 func (c *Call) AddScratch(caller Caller, of *cases.Case) error {
 	var err error
 	if IsBare(caller) {
-		c.Scratch, err = FilledScratch(of, poisonByte)
+		c.Scratch, err = guardedScratch(of, poison)
 	}
 	return err
 }
