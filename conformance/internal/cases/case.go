@@ -29,6 +29,8 @@ type Plan struct {
 	Leads map[string][]int64
 	Shift int
 	Sizes map[string]int64
+	// Near says that other sizes will do where conditions exclude these: the nearest that they allow.
+	Near  bool
 	Attrs map[string]any
 	// Without lists optional inputs that are left out.
 	Without []string
@@ -70,6 +72,8 @@ type Case struct {
 	Sizes map[string]int64
 	// Inputs has one array per input; nil where an optional input is left out.
 	Inputs []*ndarray.Array
+	// Ordinary are the inputs before they got special numbers; nil where they did not. Results may be off as with these.
+	Ordinary []*ndarray.Array
 	// Attrs holds the attrs that are given; the others take their defaults.
 	Attrs map[string]any
 	// noData is that of the plan; Sampled are the inputs whose contents the author's samples made.

@@ -32,7 +32,7 @@ func settled(op *opdef.Op, p Plan) Plan {
 
 // settle gives a symbol of a plan the wanted size, or one near it if conditions exclude that beside the sizes that the plan has.
 func settle(op *opdef.Op, p Plan, name string, wanted int64) {
-	s := search{op: op, dtypes: p.DTypes, attrs: map[string]any{}, sizes: p.Sizes}
+	s := search{op: op, dtypes: p.DTypes, attrs: p.Attrs, when: p.When, sizes: p.Sizes}
 	if p.Sizes[name] = wanted; s.possible() || wanted > MaxElements {
 		return
 	}

@@ -145,7 +145,7 @@ const largestGrowing = 1 << 22
 func GrowingPlans(op *opdef.Op, d DTypes) (plans []func(n int64) Plan) {
 	for _, s := range Symbols(op) {
 		plans = append(plans, func(n int64) Plan {
-			return settled(op, Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}, Largest: largestGrowing})
+			return Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}, Near: true, Largest: largestGrowing}
 		})
 	}
 	if op.HasBatch() {

@@ -15,7 +15,10 @@ const (
 )
 
 // standardSizes are the sizes that find off-by-one, tail and tile errors: one, primes, one past a tile, several tiles.
-var standardSizes = []int64{1, 2, 7, 64, 129, 1031}
+var standardSizes = []int64{1, 2, 7, 64, 129, LongSize}
+
+// LongSize is that of dims with which other things are combined, too.
+const LongSize = 1031
 
 // baseSizes are small and distinct, so that exchanged dimensions show.
 var baseSizes = []int64{5, 3, 7, 4, 6, 8, 2, 9, 10, 12, 1, 16}

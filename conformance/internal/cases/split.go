@@ -40,21 +40,25 @@ func (c *Case) Part(dim string, from, to int64) (*Case, error) {
 		if in == nil {
 			continue
 		}
-		arg := &c.Op.Inputs[i]
-		axis := AxisOf(arg.Type, dim)
-		switch {
-		case opdef.IsLead(dim):
-			axis = c.FirstAxis(arg)
-		case axis > 0 && arg.Type.Lead() != "":
-			axis += len(c.Lead(arg)) - 1
-		}
-		if axis >= 0 {
+		if axis := c.AxisAlong(&c.Op.Inputs[i], dim); axis >= 0 {
 			out.Inputs[i] = Slice(in, axis, from, to)
 		}
 	}
 	out.Leads = maps.Clone(c.Leads)
 	maps.DeleteFunc(out.Leads, func(_ string, lead []int64) bool { return slices.Equal(lead, c.Batch) })
 	return &out, nil
+}
+
+// AxisAlong is the axis of an argument that is the named dimension; -1 if there is none. Of leading dims, it is the first one.
+func (c *Case) AxisAlong(arg *opdef.Arg, dim string) int {
+	axis := AxisOf(arg.Type, dim)
+	switch {
+	case opdef.IsLead(dim):
+		return c.FirstAxis(arg)
+	case axis > 0 && arg.Type.Lead() != "":
+		return axis + len(c.Lead(arg)) - 1
+	}
+	return axis
 }
 
 // Scratch are zeroed arrays for the work space of a call.

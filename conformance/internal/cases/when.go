@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -35,6 +36,9 @@ var whenSizes = []int64{16, 32, 64, 128, 256}
 func ForKernel(op *opdef.Op, k *opdef.Kernel, p Plan) (*Case, error) {
 	if k != nil && k.When != nil {
 		p.When = k.When
+	}
+	if p.Near {
+		p = settled(op, p)
 	}
 	return Meeting(op, p)
 }
@@ -98,14 +102,13 @@ func within(a *opdef.Attr, n float64) bool {
 	return (!hasLow || n >= low) && (!hasHigh || n <= high)
 }
 
-// withValue is a copy of attrs in which one has a value.
-func withValue(attrs map[string]any, name string, v any) map[string]any {
-	out := map[string]any{name: v}
-	for k, have := range attrs {
-		if k != name {
-			out[k] = have
-		}
+// withValue is a copy of attrs, or sizes, in which one has a value.
+func withValue[V any](values map[string]V, name string, v V) map[string]V {
+	out := maps.Clone(values)
+	if out == nil {
+		out = map[string]V{}
 	}
+	out[name] = v
 	return out
 }
 

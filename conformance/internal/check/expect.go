@@ -184,13 +184,24 @@ func (t *T) ExpectLaunchOfKernel(call *calls.Call, c *cases.Case, result *calls.
 // CompareOutput judges a result by the reference, or by a second answer where that overflowed, and counts its errors.
 // Those of inputs for which there is a second answer are not counted: they are extreme.
 func (t *T) CompareOutput(call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64) {
-	name, bound := cases.Slots(t.Op)[slot].Name, oracle.ToleranceOf(c, slot)
+	t.compare(call, c, slot, got, want, or, oracle.ToleranceOf(c, slot), or == nil)
+}
+
+// CompareWithin judges a result by the reference within another bound, and counts no errors.
+func (t *T) CompareWithin(call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, bound oracle.Tolerance) {
+	t.compare(call, c, slot, got, want, nil, bound, false)
+}
+
+func (t *T) compare(
+	call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64, bound oracle.Tolerance, counts bool,
+) {
+	name := cases.Slots(t.Op)[slot].Name
 	if text := oracle.ShapeDifference(name, got, want); text != "" {
 		t.FailBecause(report.CauseDiffers, call, c.Name, "%s", text)
 		return
 	}
 	found := oracle.Inspect(got, want, or, bound)
-	if or == nil && t.Env.Errors != nil && !t.Exploring && ndarray.IsFloat(got.DType) && got.Len() > 0 {
+	if counts && t.Env.Errors != nil && !t.Exploring && ndarray.IsFloat(got.DType) && got.Len() > 0 {
 		t.Env.Errors.Add(oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: t.kernel, DTypes: c.DTypes.String(), Output: name}, got, &found, bound)
 	}
 	if text := found.Text(name, got, bound); text != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/internal/language/dtype"
@@ -70,6 +71,16 @@ func beyond(c *cases.Case, arg *opdef.Arg, e Expected) string {
 		}
 	}
 	return ""
+}
+
+// Repeated is the answer for more rows along an axis, which are those of this answer again and again.
+func (e Expected) Repeated(axis int, n int64) Expected {
+	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
+	if e.Integers != nil {
+		out.Integers = ndarray.RepeatElements(e.Integers, e.Shape, axis, n)
+	}
+	out.Shape[axis] = n
+	return out
 }
 
 // zero sets the elements from one on to zero.

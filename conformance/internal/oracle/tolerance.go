@@ -30,7 +30,11 @@ func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64)
 		if !contracted {
 			continue
 		}
-		scale *= magnitude(c.Inputs[i].Floats())
+		size := magnitude(c.Inputs[i].Floats())
+		if c.Ordinary != nil {
+			size = max(size, magnitude(c.Ordinary[i].Floats()))
+		}
+		scale *= size
 		if length == 0 || n < length {
 			length = n
 		}
@@ -112,6 +116,18 @@ func ToleranceOf(c *cases.Case, at int) Tolerance {
 		b.Abs = unitError(d) * math.Sqrt(float64(length)) * scale
 	}
 	return b
+}
+
+// ForLong derives the bound of a result along a dimension of n elements: that of shorter ones, and several times what is usually
+// lost where as many numbers are added in float32 one by one.
+func ForLong(c *cases.Case, at int, n int64) Tolerance {
+	b, result := ToleranceOf(c, at), cases.Slots(c.Op)[at]
+	if b == (Tolerance{}) {
+		return b
+	}
+	_, scale := Contraction(c, result)
+	lost := 4 * float64(n) / (1 << 24)
+	return Tolerance{ULPs: b.ULPs, Abs: b.Abs + lost*scale, Rel: b.Rel + lost}
 }
 
 // unitError is the error of one product of a sum, with room for the order of the sum.

@@ -34,6 +34,9 @@ func TestPerfectCallerPasses(t *testing.T) {
 				if testing.Short() && j > 0 && j-1 != i%(len(callers)-1) {
 					continue // each of the other callers has two of the ops
 				}
+				if testing.Short() && c.ID == "long-dims-more" && op != "ragged" {
+					continue
+				}
 				for line := range strings.Lines(fakeRunOf(t, op, c.ID, &fake.Framework{CallerName: name}, nil)) {
 					passed = passed || strings.HasPrefix(line, "pass")
 					if !strings.HasPrefix(line, "pass") && !strings.HasPrefix(line, "skip") && !strings.HasPrefix(line, "unsupported") {

@@ -124,6 +124,28 @@ func (a *Array) Dense() *Array {
 	}
 }
 
+// Repeat is an array whose elements along an axis are those of another, again and again, until there are n.
+func Repeat(a *Array, axis int, n int64) *Array {
+	shape := slices.Clone(a.Shape)
+	shape[axis] = n
+	return &Array{
+		DType: a.DType, Shape: shape, Strides: DenseStrides(shape),
+		Data: RepeatElements(a.Bytes(), append(slices.Clone(a.Shape), ItemSize(a.DType)), axis, n),
+	}
+}
+
+// RepeatElements does that with the elements of an array in row-major order.
+func RepeatElements[T any](items []T, shape []int64, axis int, n int64) []T {
+	row, have := Count(shape[axis+1:]), shape[axis]
+	var out []T
+	for outer := int64(0); outer < int64(len(items)); outer += have * row {
+		for done := int64(0); done < n; done += have {
+			out = append(out, items[outer:outer+min(have, n-done)*row]...)
+		}
+	}
+	return out
+}
+
 // Index turns a row-major position into one index per dimension.
 func (a *Array) Index(flat int64) []int64 {
 	index := make([]int64, len(a.Shape))

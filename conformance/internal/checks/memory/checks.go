@@ -20,5 +20,5 @@ func Checks() []check.Check {
 		outCheck,
 	}
 	list = append(list, layoutChecks()...)
-	return append(list, misalignedCheck, notCopiedCheck, farApartCheck)
+	return append(list, misalignedCheck, notCopiedCheck, edgesCheck, farApartCheck)
 }

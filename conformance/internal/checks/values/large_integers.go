@@ -20,7 +20,7 @@ var largeIntegersCheck = check.Check{
 }
 
 // checkLargeIntegers gives inputs the largest integers with which the reference itself stays in range: all of them together, each
-// alone, and in long sums.
+// alone, with each value of an attribute, and in long sums.
 func checkLargeIntegers(t *check.T) error {
 	return t.EachRow(func(d cases.DTypes) error {
 		err := check.ForEach(t.CasesOf([]cases.Plan{cases.BasePlan(d)}), func(c *cases.Case) error {
@@ -29,6 +29,12 @@ func checkLargeIntegers(t *check.T) error {
 				kinds = append(kinds, cases.Large{Only: i}, cases.Large{Only: i, Others: 1})
 			}
 			return expectLargeIntegers(t, c, kinds...)
+		})
+		if err != nil {
+			return err
+		}
+		err = check.ForEach(t.CasesOf(cases.ChoicePlans(t.Op, d)), func(c *cases.Case) error {
+			return expectLargeIntegers(t, c, cases.Large{Only: cases.Everywhere})
 		})
 		if err != nil {
 			return err

@@ -57,10 +57,7 @@ func split(t *check.T, c *cases.Case, whole *calls.Result, dim string) error {
 	if len(c.Batch) != 1 {
 		return nil // inputs that are broadcast may all lack it
 	}
-	size := c.Sizes[dim]
-	if opdef.IsLead(dim) {
-		size = c.Batch[0]
-	}
+	size := c.Rows(dim)
 	if size < 2 {
 		return nil
 	}
@@ -80,7 +77,7 @@ func split(t *check.T, c *cases.Case, whole *calls.Result, dim string) error {
 				return err
 			}
 		} else {
-			expectPart(t, call, piece.Name, whole, got, dim, part)
+			expectPart(t, call, piece, whole, got, dim, part)
 		}
 		parts = append(parts, got.Outputs)
 	}
@@ -99,10 +96,10 @@ func kept(t *check.T, dim string) bool {
 }
 
 // expectPart compares the results of a part with that part of the whole ones.
-func expectPart(t *check.T, call *calls.Call, name string, whole, got *calls.Result, dim string, part [2]int64) {
+func expectPart(t *check.T, call *calls.Call, c *cases.Case, whole, got *calls.Result, dim string, part [2]int64) {
 	for i, w := range whole.Existing() {
 		s := cases.Slots(t.Op)[i]
-		axis := cases.AxisOf(s.Type, dim)
+		axis := c.AxisAlong(s.Arg, dim)
 		if !t.Op.Deterministic || axis < 0 && slices.Contains(t.Op.Sums, dim) {
 			continue
 		}
@@ -112,9 +109,9 @@ func expectPart(t *check.T, call *calls.Call, name string, whole, got *calls.Res
 		}
 		switch text := oracle.SameBits(s.Name, got.Outputs[i].Array, want); {
 		case text != "" && axis < 0:
-			t.Fail(call, name, "%s; %s lacks the parallel dimension %s: it must not depend on it, or %s has to be in sums", text, s.Name, dim, dim)
+			t.Fail(call, c.Name, "%s; %s lacks the parallel dimension %s: it must not depend on it, or %s has to be in sums", text, s.Name, dim, dim)
 		case text != "":
-			t.Fail(call, name, "%s", text)
+			t.Fail(call, c.Name, "%s", text)
 		}
 	}
 }

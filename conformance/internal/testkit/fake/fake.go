@@ -78,7 +78,7 @@ func (f *Framework) Probes(group string) []calls.Probe {
 	return map[string][]calls.Probe{
 		check.GroupSpecial: calls.ProbesOf("strange"), check.GroupMalformed: calls.ProbesOf("odd"), refusals.GroupRefusals: calls.ProbesOf("unknown_kind"),
 		agreement.GroupMixed:           calls.ProbesOf("other"),
-		check.GroupWatch:               calls.ProbesOf("pointers", "far", "kept", "warnings"),
+		check.GroupWatch:               calls.ProbesOf("pointers", "far", "edge", "kept", "warnings"),
 		refusals.GroupDevices:          calls.ProbesOf("second"),
 		endurance.GroupEnduranceProbes: calls.ProbesOf("leaks", "copies", "bounded"),
 		endurance.GroupThreadProbes:    calls.ProbesOf("number"),

@@ -1,9 +1,11 @@
-"""Probes that watch a call from outside, the same for every framework: pointers, distant rows, warnings."""
+"""Probes that watch a call from outside, the same for every framework: pointers, distant rows, fences, warnings."""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import mmap
+import os
 import sys
 import warnings
 from dataclasses import replace
@@ -105,6 +107,19 @@ class KernelView(Probes):
         args = [*call.args[:at], made, *call.args[at + 1 :]]
         return self.caller.invoke(replace(call, args=args), "eager")
 
+    def probe_edge(self, call: Bound) -> Any:
+        """Move the inputs to where no memory follows them or, with ``before``, comes before them."""
+        kept: list[Fenced] = []
+        args = list(call.args)
+        for i in call.options["moved"]:
+            at = call.options["first"] + i
+            described, data = self.caller.read(args[at])
+            spec, size = self.dense(described)
+            fenced = Fenced(data, before=call.options["before"])
+            kept.append(fenced)
+            args[at] = self.caller.make(spec | {"offset": fenced.offset // size}, fenced.memory)
+        return self.caller.invoke(replace(call, args=args), "eager")
+
     def probe_warnings(self, call: Bound) -> Any:
         """Note which warnings a call gives, and whether they point at its caller."""
         with warnings.catch_warnings(record=True) as caught:
@@ -113,6 +128,21 @@ class KernelView(Probes):
         places = {bound.__file__, lists.__file__}  # those of ops, and of ops that take lists
         noted = [[w.category.__name__, str(w.message), w.filename in places] for w in caught]
         return Report(result, {"warnings": noted})
+
+
+class Fenced:
+    """Bytes at the end of memory, or at its beginning, beside a page that nobody may touch."""
+
+    def __init__(self, data: bytes, *, before: bool) -> None:
+        page = mmap.PAGESIZE
+        room = -(-len(data) // page) * page
+        self.memory = mmap.mmap(-1, room + page)
+        self.offset = page if before else room - len(data)
+        self.memory[self.offset : self.offset + len(data)] = data
+        start = np.frombuffer(self.memory, np.uint8).ctypes.data
+        fence = ctypes.c_void_p(start if before else start + room)
+        if ctypes.CDLL(None, use_errno=True).mprotect(fence, ctypes.c_size_t(page), 0):
+            raise Unsupported(f"mprotect: {os.strerror(ctypes.get_errno())}")
 
 
 def reserved(size: int) -> Any:

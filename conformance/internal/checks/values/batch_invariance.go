@@ -1,0 +1,71 @@
+package values
+
+import (
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/internal/language/opdef"
+)
+
+var batchInvarianceCheck = check.Check{
+	ID: "batch-invariance", Group: check.GroupValues, Generated: true,
+	Doc:     "a row gives the same bits alone as in a batch of 1,031, also where sums are long",
+	Through: check.ThroughAdaptors, Needs: check.When(promisesInvariance, "the op promises no such thing"),
+	Foreign: check.AboutGenerated, Run: check.WithKernelsOnly(checkBatchInvariance),
+}
+
+func promisesInvariance(op *opdef.Op) bool { return op.Deterministic && len(op.ParallelDims()) > 0 }
+
+// checkBatchInvariance makes a call with so many rows that kernels go another way than for one, as where few rows leave
+// multiprocessors idle unless each sum is parted. One of the other dimensions is long, for sums to be worth it.
+func checkBatchInvariance(t *check.T) error {
+	if err := skipCompiled(t); err != nil {
+		return err
+	}
+	return t.EachRow(func(d cases.DTypes) error {
+		return check.ForEach(t.Op.ParallelDims(), func(dim string) error {
+			if !kept(t, dim) {
+				t.CurrentRow().Unsupported = "the kernel breaks parts along " + dim
+				return nil
+			}
+			long, short := cases.InvariantPlans(t.Op, d, dim)
+			made := t.CasesOf(long)
+			if len(made) == 0 {
+				made = t.CasesOf(short)
+			}
+			return check.ForEach(made, func(c *cases.Case) error { return invariant(t, c, dim) })
+		})
+	})
+}
+
+// invariant compares the first and the last row alone, or as few as conditions allow, with those rows of all.
+func invariant(t *check.T, c *cases.Case, dim string) error {
+	whole, err := t.RunBaseline(t.Caller, c)
+	if err != nil {
+		return err
+	}
+	n := c.Rows(dim)
+	for few := int64(1); 2*few <= n; few *= 2 {
+		one, err := c.Part(dim, 0, few)
+		if err != nil {
+			return err
+		}
+		if k := t.RowKernel(); one.Allowed() && (k == nil || !one.Refuses(k)) {
+			return check.ForEach([][2]int64{{0, few}, {n - few, n}}, func(rows [2]int64) error { return expectRows(t, c, whole, dim, rows) })
+		}
+	}
+	return nil
+}
+
+// expectRows makes a call with some of the rows and compares it with that part of the results of all.
+func expectRows(t *check.T, c *cases.Case, whole *calls.Result, dim string, rows [2]int64) error {
+	part, err := c.Part(dim, rows[0], rows[1])
+	if err != nil {
+		return err
+	}
+	call, got, err := t.RunCase(t.Caller, part)
+	if err == nil {
+		expectPart(t, call, part, whole, got, dim, rows)
+	}
+	return err
+}
