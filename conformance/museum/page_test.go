@@ -91,6 +91,12 @@ func agrees(t *testing.T, list []bug, text string) {
 			t.Errorf("%s of %s: %s; docs/museum.md says %s", b.issue, b.op, b.found, found)
 		}
 	}
+	for i, least := range []float64{0, 0.9, 0.97} {
+		missed := slices.DeleteFunc(slices.Clone(list), func(b bug) bool { return effort(said[b.key()]) <= i })
+		if share := 1 - float64(len(missed))/float64(len(list)); share < least {
+			t.Errorf("the profile %s finds %.0f %% of the bugs, want at least %.0f %%", profiles[i], 100*share, 100*least)
+		}
+	}
 	if want := page(slices.Clone(list), said); !sameBugs(want, text) {
 		t.Error("docs/museum.md is not up to date: run go test ./conformance/museum -update")
 	}
