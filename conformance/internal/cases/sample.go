@@ -47,19 +47,35 @@ func allDTypes(op *opdef.Op) []DTypes {
 // CoveringDTypes are the fewest of the combinations, found greedily, that show every dtype of every variable and every
 // kernel.
 func CoveringDTypes(op *opdef.Op, device string) []DTypes {
+	return covering(op, device, func(d DTypes) []string {
+		what := KernelsFor(op, device, d)
+		for name, short := range d {
+			what = append(what, name+"="+short)
+		}
+		return what
+	})
+}
+
+// CoveringKernels are the fewest that show every kernel.
+func CoveringKernels(op *opdef.Op, device string) []DTypes {
+	return covering(op, device, func(d DTypes) []string { return KernelsFor(op, device, d) })
+}
+
+// covering are choices that show together all that single ones do.
+func covering(op *opdef.Op, device string, shows func(d DTypes) []string) []DTypes {
 	all, seen := SupportedDTypes(op, device), map[string]bool{}
 	var out []DTypes
 	for {
 		best, most := DTypes(nil), 0
 		for _, d := range all {
-			if n := len(newlyCovered(op, device, d, seen)); n > most {
+			if n := len(slices.DeleteFunc(shows(d), func(what string) bool { return seen[what] })); n > most {
 				best, most = d, n
 			}
 		}
 		if best == nil {
 			break
 		}
-		for _, what := range newlyCovered(op, device, best, seen) {
+		for _, what := range shows(best) {
 			seen[what] = true
 		}
 		out = append(out, best)
@@ -68,15 +84,6 @@ func CoveringDTypes(op *opdef.Op, device string) []DTypes {
 		return all // no variables: the one choice there is
 	}
 	return out
-}
-
-// newlyCovered are the dtypes and kernels of a choice that have not been seen.
-func newlyCovered(op *opdef.Op, device string, d DTypes, seen map[string]bool) []string {
-	what := KernelsFor(op, device, d)
-	for name, short := range d {
-		what = append(what, name+"="+short)
-	}
-	return slices.DeleteFunc(what, func(s string) bool { return seen[s] })
 }
 
 // KernelsFor names the kernels of the device that cover a choice of dtypes.

@@ -90,3 +90,11 @@ func WithKernelsOnly(run func(*T) error) func(*T) error {
 		return WithFewerDTypes(run)(t)
 	}
 }
+
+// WithEachKernel is WithKernelsOnly for a check of what no dtype changes, such as how many rows there are.
+func WithEachKernel(run func(*T) error) func(*T) error {
+	return func(t *T) error {
+		t.eachKernel = true
+		return WithKernelsOnly(run)(t)
+	}
+}

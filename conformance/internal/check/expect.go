@@ -15,7 +15,10 @@ import (
 // cover choices, adaptors show the kernels in turn, one for each choice: what kernels do, the library's own callers show.
 func (t *T) EachRow(body func(d cases.DTypes) error) error {
 	choices := cases.SupportedDTypes(t.Op, t.Env.Device)
-	if t.fewerDTypes {
+	switch {
+	case t.eachKernel:
+		choices = cases.CoveringKernels(t.Op, t.Env.Device)
+	case t.fewerDTypes:
 		choices = cases.CoveringDTypes(t.Op, t.Env.Device)
 	}
 	if t.kernelsOnly && !calls.IsBare(t.Caller) {

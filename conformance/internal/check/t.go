@@ -32,4 +32,6 @@ type T struct {
 	LastTransformation *calls.Transformation
 	// kernelsOnly restricts it to one choice for callers beside the bare backend, which shows what kernels do.
 	kernelsOnly bool
+	// eachKernel restricts it to choices that show every kernel at least once.
+	eachKernel bool
 }

@@ -11,7 +11,7 @@ var edgesCheck = check.Check{
 	ID: "edges", Group: check.GroupAliasing,
 	Doc:      "nothing is read before the first element of an input or past its last one",
 	HostOnly: "memory of a device has no page that its kernels must not touch",
-	Needs:    needsFences, Foreign: check.Judges, Run: check.WithFewerDTypes(checkEdges),
+	Needs:    needsFences, Foreign: check.Judges, Run: check.WithEachKernel(checkEdges),
 }
 
 // needsFences holds for the bare backend, which passes arrays on where they lie.

@@ -11,7 +11,7 @@ var batchInvarianceCheck = check.Check{
 	ID: "batch-invariance", Group: check.GroupValues, Generated: true,
 	Doc:     "a row gives the same bits alone as in a batch of 1,031, also where sums are long",
 	Through: check.ThroughAdaptors, Needs: check.When(promisesInvariance, "the op promises no such thing"),
-	Foreign: check.AboutGenerated, Run: check.WithKernelsOnly(checkBatchInvariance),
+	Foreign: check.AboutGenerated, Run: check.WithEachKernel(checkBatchInvariance),
 }
 
 func promisesInvariance(op *opdef.Op) bool { return op.Deterministic && len(op.ParallelDims()) > 0 }

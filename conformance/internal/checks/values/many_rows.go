@@ -13,7 +13,7 @@ var manyRowsCheck = check.Check{
 	Doc:     "65,537 rows along a parallel dimension give what the reference gives",
 	Through: check.ThroughAdaptors,
 	Needs:   check.When(func(op *opdef.Op) bool { return len(op.ParallelDims()) > 0 }, "the op has no parallel dimension"),
-	Foreign: check.Judges, Run: check.WithKernelsOnly(checkManyRows),
+	Foreign: check.Judges, Run: check.WithEachKernel(checkManyRows),
 }
 
 // checkManyRows repeats a few rows until there are many: those of the results repeat in the same way, so that the reference has to
