@@ -48,6 +48,8 @@ func Removed(p *opdef.Project) (out diag.List) {
 	for _, m := range entry.FindAllStringSubmatch(string(text), -1) {
 		ops[m[2]] = m[1]
 	}
+	var gone []int
+	var names []string
 	for _, m := range member.FindAllStringSubmatch(kinds, -1) {
 		kind, err := strconv.Atoi(m[2])
 		used := slices.ContainsFunc(p.Ops, func(op *opdef.Op) bool { return op.Kind == kind })
@@ -55,21 +57,31 @@ func Removed(p *opdef.Project) (out diag.List) {
 			continue
 		}
 		name := cmp.Or(ops[m[1]], m[1])
-		now := "has no definition any more"
 		if i := slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return op.Name == name }); i >= 0 {
-			now = fmt.Sprintf("has kind %d now", p.Ops[i].Kind)
+			out.Add(place(p), code.Retired, advice(p, kind), "kind %d was that of %s, which has kind %d now", kind, name, p.Ops[i].Kind)
+			continue
 		}
-		out.Add(place(p), code.Retired, advice(p, kind), "kind %d was that of %s, which %s", kind, name, now)
+		gone, names = append(gone, kind), append(names, name)
+	}
+	switch {
+	case len(gone) == 1:
+		out.Add(place(p), code.Retired, advice(p, gone...), "kind %d was that of %s, which has no definition any more", gone[0], names[0])
+	case len(gone) > 1:
+		out.Add(place(p), code.Retired, advice(p, gone...),
+			"kinds %s were those of %s, which have no definition any more", listed(gone), strings.Join(names, ", "))
 	}
 	return out
 }
 
-// advice says how to retire a kind.
-func advice(p *opdef.Project, kind int) string {
-	list := append(slices.Clone(p.Manifest.Retired), kind)
-	text := strings.ReplaceAll(fmt.Sprint(list), " ", ", ")
-	return fmt.Sprintf("add retired = %s to %s, so that no other op gets the number; if nobody has used it yet, remove %s instead",
-		text, manifest.File, opTable(p))
+func listed(kinds []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(kinds), "[]"), " ", ", ")
+}
+
+// advice says how to retire kinds.
+func advice(p *opdef.Project, kinds ...int) string {
+	list := append(slices.Clone(p.Manifest.Retired), kinds...)
+	return fmt.Sprintf("add retired = [%s] to %s, so that no other op gets the number; if nobody has used it yet, remove %s instead",
+		listed(list), manifest.File, opTable(p))
 }
 
 // place is where the manifest lists retired kinds, or should.

@@ -115,7 +115,7 @@ func TestParseErrors(t *testing.T) {
 		{"min(N)", 0, "two or more"}, {"len(N, M)", 0, "one argument"}, {"sum(2*N)", 4, "takes a name"}, {"stride[", 7, "got the end"},
 		{"not", 3, "got the end"}, {"N + not M", 4, `got "not"`}, {"9223372036854775808", 0, "64 bits"}, {"1.2.3", 0, "not a number"},
 		{"1e999", 0, "not a number"}, {"N é", 2, `"é"`}, {deep[:500], 55, "nested too deeply"}, {deep + "N", 0, "longer than"},
-		{"N" + strings.Repeat("+N", 80), 129, "operators in a row"}, {"+N", 0, `got "+"`}, {"N == 'x", 5, "does not end"}, {"N if D > 1", 10, `expected "else"`}, {"N + if", 4, `got "if"`}, {"N && M", 2, `"&&"`},
+		{"N" + strings.Repeat("+N", 80), 129, "operators in a row"}, {"+N", 0, `got "+"`}, {"N == 'x", 5, "does not end"}, {"N if D > 1", 10, `expected "else"`}, {"N + if", 4, `got "if"`}, {"N && M", 2, `"&&"`}, {"N & 1", 2, `"&"`},
 	} {
 		_, err := Parse(test.text)
 		var syntax *SyntaxError

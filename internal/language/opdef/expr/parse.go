@@ -86,10 +86,12 @@ func hintFor(tok string) string {
 		return `use "//" (floor division) or ceildiv(a, b)`
 	case "=":
 		return `use "==" to compare`
-	case "&", "&&":
+	case "&&":
 		return `use "and"`
-	case "|", "||":
+	case "||":
 		return `use "or"`
+	case "&", "|", "^", "~":
+		return `there are no operators on bits; "and" and "or" join conditions`
 	case "!":
 		return `use "not"`
 	}
