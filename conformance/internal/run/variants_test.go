@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -155,6 +156,21 @@ func TestContents(t *testing.T) {
 		}
 		if low := slices.Min(c.Inputs[1].Floats()); low < 0 || kind == cases.Lowest && slices.Max(c.Inputs[1].Floats()) != 0 {
 			t.Errorf("%d: scales from %v", kind, low)
+		}
+	}
+}
+
+// An author is asked for a sample that misses a condition, but for one with more elements than samples may have.
+func TestConditionsThatNoSampleMisses(t *testing.T) {
+	for text, asked := range map[string]bool{"N >= 0": true, "N < 2**31": false, "R * N < 1000000": false} {
+		caller := &fake.Framework{CallerName: calls.BackendName}
+		c := &check.T{
+			Ctx: t.Context(), Op: raggedWith(t, "wide", func(k *opdef.Kernel) { k.When = condition(t, text) }), Caller: caller,
+			Env: &check.Environment{Project: fake.Toy(t), Device: "cpu", Oracle: fakeOracle{}, Callers: []calls.Caller{caller}},
+		}
+		err := values.CheckVariants(c)
+		if got := strings.Contains(fmt.Sprint(c.Rows), "no sample misses"); err != nil || got != asked {
+			t.Errorf("%s: %v, %+v", text, err, c.Rows)
 		}
 	}
 }
