@@ -82,7 +82,8 @@ func TestPlantedContentsAreFound(t *testing.T) {
 		"a choice for long rows": {"affine", "attr-sizes", func(call *calls.Call) bool {
 			return call.Attrs["mode"] == "relu" && from(1000)(call)
 		}},
-		"no bias, and many rows": {"affine", "attr-sizes", func(call *calls.Call) bool { return call.Inputs[2] == nil && from(1000)(call) }},
+		"no bias, and many rows":      {"affine", "attr-sizes", func(call *calls.Call) bool { return call.Inputs[2] == nil && from(1000)(call) }},
+		"the last rows of a workload": {"affine", "workloads", func(call *calls.Call) bool { return x(call).Shape[0] == 2000 }},
 		"rows of zeros": {"affine", "special-values", func(call *calls.Call) bool {
 			n := rowLength(x(call))
 			row := elementsOf(call, 0)

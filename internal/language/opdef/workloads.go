@@ -79,3 +79,13 @@ func (w *Workload) Word(name string) (string, bool) {
 	v, ok := w.Attrs[name].(string)
 	return v, ok
 }
+
+// Takes reports whether the workload is a call with a choice of dtypes.
+func (w Workload) Takes(dtypes map[string]string) bool {
+	for name, short := range w.DTypes {
+		if dtypes[name] != short {
+			return false
+		}
+	}
+	return true
+}

@@ -32,6 +32,7 @@ func Checks() []check.Check {
 		manyRowsCheck,
 		longDimsCheck,
 		longDimsMoreCheck,
+		workloadsCheck,
 		dtypeCombinationsCheck,
 		dtypeRefusedCheck,
 		zeroSizeCheck,
