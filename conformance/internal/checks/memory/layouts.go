@@ -1,17 +1,26 @@
 package memory
 
 import (
+	"slices"
+
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
+// fastLayouts show most mistakes with strides: rows that are apart, and columns that are.
+var fastLayouts = []string{"sliced", "transposed"}
+
 // layoutChecks make one check of each layout that a view can have.
 func layoutChecks() []check.Check {
 	var list []check.Check
 	for _, layout := range ndarray.Layouts {
+		profile := ""
+		if slices.Contains(fastLayouts, layout.Name) {
+			profile = check.ProfileFast
+		}
 		list = append(list, check.Check{
-			ID: layout.Name, Group: check.GroupStrides, Generated: true,
+			ID: layout.Name, Group: check.GroupStrides, Generated: true, Profile: profile,
 			Doc:     "a view that is " + layout.Name + " gives what its dense copy gives",
 			Through: check.ThroughAdaptors,
 			Foreign: check.Judges,
