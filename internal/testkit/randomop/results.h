@@ -1,6 +1,7 @@
 // Results that need more than one look at the inputs: polynomials, and rows that are selected.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -77,12 +78,12 @@ inline void Polynomial(void* to, opcast::DType t, const std::vector<bool>& has,
     int64_t rest = i;
     for (size_t d = space.size(); d-- > 0; rest /= space[d]) index[d] = rest % space[d];
     for (const Term& term : terms) {
+      if (std::any_of(term.of.begin(), term.of.end(), [](const Factor& f) { return !f.given; }))
+        continue;  // 0 times infinity would be NaN
       double product = term.factor;
       for (const Factor& f : term.of) {
-        product *= f.given
-                       ? Number(f.values.bytes.data() + Place(f.has, space, index) * f.values.width,
-                                f.type)
-                       : 0;
+        product *=
+            Number(f.values.bytes.data() + Place(f.has, space, index) * f.values.width, f.type);
       }
       sums[static_cast<size_t>(Place(has, space, index))] += product;
     }
