@@ -61,13 +61,13 @@ func skipCompiled(t *check.T) error {
 // longDims makes one dim after the other longer, until the next call is likely to take too long. The row notes where that is.
 func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int64) error {
 	return check.ForEach(cases.GrowingPlans(t.Op, d), func(plan func(n int64) cases.Plan) error {
-		before, took := time.Duration(0), time.Duration(0)
-		for i, n := range lengths {
+		var before, took timed
+		for _, n := range lengths {
 			c, err := t.NewCase(plan(n))
 			if err != nil || c.LargeScratch() {
 				return nil //nolint:nilerr // the definition excludes the size, or there is no room for an array
 			}
-			if i > 0 && growth(before, took, float64(n)/float64(lengths[i-1])) > patience {
+			if expected(before, took, n) > patience {
 				t.CurrentRow().Note = "left out as too slow: " + c.Name
 				return nil
 			}
@@ -75,20 +75,30 @@ func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int
 			if err := longDim(t, c, n); err != nil {
 				return err
 			}
-			before, took = took, time.Since(begin)
+			before, took = took, timed{n, time.Since(begin)}
 		}
 		return nil
 	})
 }
 
-// growth is how long a call is likely to take whose dim is so many times longer than that of one which took some time. What one of a
-// quarter took before tells whether it grows as the dim does, or as its square.
-func growth(before, took time.Duration, times float64) time.Duration {
-	exponent := 1.0
-	if before > 0 && took > 10*time.Millisecond {
-		exponent = min(max(math.Log(float64(took)/float64(before))/math.Log(4), 1), 3)
+// timed is a length, and what a call of that length took.
+type timed struct {
+	length int64
+	took   time.Duration
+}
+
+// expected estimates what a longer call takes from the last two: how much longer the last one took tells linear growth from
+// quadratic. What takes less than some milliseconds tells nothing.
+func expected(before, last timed, length int64) time.Duration {
+	if last.length == 0 {
+		return 0
 	}
-	return time.Duration(float64(took) * math.Pow(times, exponent))
+	exponent := 1.0
+	if before.length > 0 && last.took > 10*time.Millisecond {
+		slope := math.Log(float64(last.took)/float64(before.took)) / math.Log(float64(last.length)/float64(before.length))
+		exponent = min(max(slope, 1), 3)
+	}
+	return time.Duration(float64(last.took) * math.Pow(float64(length)/float64(last.length), exponent))
 }
 
 // longDim compares a call within what sums along n elements lose. The reference may have no room for so many.
