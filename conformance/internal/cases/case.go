@@ -92,9 +92,6 @@ func (c *Case) zeros(d dtype.DType, shape []int64) *ndarray.Array {
 // New makes the call that a plan describes; an error means that no sizes fit it.
 func New(op *opdef.Op, p Plan) (*Case, error) {
 	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs), noData: p.NoData}
-	if c.Attrs == nil {
-		c.Attrs = map[string]any{}
-	}
 	c.RequiredAttrs()
 	c.chooseLeads(p)
 	p.Batch = c.Batch
@@ -140,6 +137,9 @@ func (c *Case) numbers() (text string) {
 
 // RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable.
 func (c *Case) RequiredAttrs() {
+	if c.Attrs == nil {
+		c.Attrs = map[string]any{}
+	}
 	for i := range c.Op.Attrs {
 		a := &c.Op.Attrs[i]
 		if _, given := c.Attrs[a.Name]; given {

@@ -117,8 +117,8 @@ func ContentPlans(d DTypes) []Plan {
 	return plans
 }
 
-// InnerPlans have random contents, and such as leave room at both ends of their range, also where sizes of which ranges speak are 1:
-// more is then left over of what they choose from.
+// InnerPlans are calls that leave parts of their inputs unread: their contents are random, or leave room at both ends of their range.
+// Where a size in a range is 1, less is chosen from the same memory.
 func InnerPlans(op *opdef.Op, d DTypes) []Plan {
 	contents := ContentPlans(d)
 	inner := contents[len(contents)-1]

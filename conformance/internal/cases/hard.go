@@ -80,11 +80,8 @@ func HardSumPlans(op *opdef.Op, d DTypes) []Plan {
 
 // FreeFloats are the inputs that hold floats of 16 or 32 bits of which neither the definition nor the author's samples say more.
 func (c *Case) FreeFloats() []int {
-	return slices.DeleteFunc(GivenInputs(c), func(i int) bool {
-		in, d := &c.Op.Inputs[i], c.Inputs[i].DType
-		return in.Min != nil || in.Max != nil || in.Sorted || c.Sampled[in.Name] || !ndarray.IsFloat(d) ||
-			d.Bits != 16 && d.Bits != 32 || c.Inputs[i].Len() == 0
-	})
+	_, rows := c.SpecialFloats()
+	return slices.DeleteFunc(rows, func(i int) bool { return !slices.Contains([]int{16, 32}, c.Inputs[i].DType.Bits) })
 }
 
 // Hard are copies of a case with floats that are hard to multiply and to subtract: products leave the range of float32 on the

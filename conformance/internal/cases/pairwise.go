@@ -35,8 +35,8 @@ func factors(op *opdef.Op) (list []factor) {
 // pair are two values, by their places, of two factors, the first of which comes before the second.
 type pair struct{ first, value, second, other int }
 
-// PairPlans are few calls that have together each value of an attr beside each of every other one, and with and without each
-// optional input.
+// PairPlans are a few calls that together try each pair of values of two attrs, and each value with and without each optional
+// input.
 func PairPlans(op *opdef.Op, d DTypes) (plans []Plan) {
 	list := factors(op)
 	open := map[pair]bool{}
@@ -66,7 +66,7 @@ func PairPlans(op *opdef.Op, d DTypes) (plans []Plan) {
 	return plans
 }
 
-// bestRow gives each factor a value, beginning with those of a pair that is open, so that many pairs are open no more.
+// bestRow gives each factor a value: two of them those of a pair that is still open, the others what closes most pairs.
 func bestRow(list []factor, open map[pair]bool) []int {
 	row := slices.Repeat([]int{-1}, len(list))
 	start := slices.MinFunc(slices.Collect(maps.Keys(open)), func(a, b pair) int {

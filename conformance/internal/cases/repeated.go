@@ -86,7 +86,8 @@ func (c *Case) Rows(dim string) int64 {
 	return c.Sizes[dim]
 }
 
-// InvariantPlans make a parallel dimension long, or at least longer than a tile, and beside it those that are not, in turn.
+// InvariantPlans make a parallel dimension and one of the others long, each of the others in turn. The short plans are for where that
+// makes arrays too large: there, the parallel dimension is only longer than a tile.
 func InvariantPlans(op *opdef.Op, d DTypes, dim string) (long, short []Plan) {
 	parallel := op.ParallelDims()
 	plans := func(rows int64) (plans []Plan) {

@@ -184,7 +184,7 @@ func (c *Case) WithoutRows(i, group int) *Case {
 		rows /= length
 	}
 	size := (rows + RowGroups - 1) / RowGroups
-	f := specialFill{"NaN in rows that are not read", func(_ dtype.DType, row, column, _ int) (float64, bool) {
+	f := specialFill{"NaN", func(_ dtype.DType, row, column, _ int) (float64, bool) {
 		if !byRow {
 			row = column
 		}

@@ -37,6 +37,15 @@ func (t *T) counted(result *calls.Result, err error) (*calls.Result, error) {
 func (t *T) attempt(caller calls.Caller, call *calls.Call, name string) (*calls.Result, error) {
 	call = call.Clone()
 	call.Kernel = t.ForcedKernel()
+	return t.unlessDeclined(caller, call, name)
+}
+
+// CallUnlessDeclined runs a call as it is. One that its kernel declines does not count.
+func (t *T) CallUnlessDeclined(caller calls.Caller, call *calls.Call, name string) (*calls.Result, error) {
+	return t.counted(t.unlessDeclined(caller, call, name))
+}
+
+func (t *T) unlessDeclined(caller calls.Caller, call *calls.Call, name string) (*calls.Result, error) {
 	result, err := t.send(caller, call, name)
 	if err != nil {
 		return nil, err

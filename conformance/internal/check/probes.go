@@ -134,11 +134,7 @@ func (t *T) CallWatched(probe string, call *calls.Call, name string, options map
 	for key, v := range options {
 		call.Options[key] = v
 	}
-	result, err := t.send(t.Caller, call, name)
-	if err == nil {
-		err = t.Declined(call, result)
-	}
-	return t.counted(result, err)
+	return t.CallUnlessDeclined(t.Caller, call, name)
 }
 
 // HasWatchProbe holds where the caller's worker has a probe of a group that watches its process.

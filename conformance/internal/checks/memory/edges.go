@@ -22,8 +22,8 @@ func needsFences(op *opdef.Op, caller calls.Caller) error {
 	return check.HasWatchProbe(check.GroupWatch, "edge", nil)(op, caller)
 }
 
-// checkEdges puts inputs beside a page that ends the process which touches it. Those that are overwritten stay where they are: they
-// have guards around them.
+// checkEdges moves inputs next to a page of memory that nobody may touch: a call that reads too far ends its process. Inputs that
+// are overwritten stay where they are, since they have guards around them.
 func checkEdges(t *check.T) error {
 	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.ValuePlans(t.Op, d) }, func(c *cases.Case) error {
 		moved := []int64{}
@@ -32,12 +32,12 @@ func checkEdges(t *check.T) error {
 				moved = append(moved, int64(i))
 			}
 		}
-		return check.ForEach([]bool{false, true}, func(before bool) error { return beside(t, c, moved, before) })
+		return check.ForEach([]bool{false, true}, func(before bool) error { return callAtEdge(t, c, moved, before) })
 	})
 }
 
-// beside makes a call with such inputs.
-func beside(t *check.T, c *cases.Case, moved []int64, before bool) error {
+// callAtEdge makes a call with inputs at the end, or at the beginning, of what may be read.
+func callAtEdge(t *check.T, c *cases.Case, moved []int64, before bool) error {
 	call, err := t.PlainCall(t.Caller, c)
 	if err != nil {
 		return err
