@@ -92,10 +92,24 @@ func (d *Drawer) conditions() {
 		name := pick(d, d.dims...)
 		d.op.requires = append(d.op.requires, pick(d, name+" >= 1", name+" % 2 == 0", name+" <= 64", name+" != 3", name+" >= 0"))
 	}
+	if by := d.divisors(); d.often(3) {
+		d.op.requires = append(d.op.requires, pick(d, d.dims...)+" % "+pick(d, by...)+" == 0")
+	}
 	for i := range d.random.IntN(2) {
 		d.op.lets = append(d.op.lets, fmt.Sprintf("let.l%d = %q", i, pick(d, d.dims...)+" + "+strconv.Itoa(i)))
 	}
 	d.computed()
+}
+
+// divisors are the sizes of which others may be multiples.
+func (d *Drawer) divisors() []string {
+	by := append([]string{"3"}, d.dims...)
+	for _, a := range d.op.attrs {
+		if a.use == "size" {
+			by = append(by, a.name)
+		}
+	}
+	return by
 }
 
 // rest draws what changes nothing about the results.
