@@ -146,6 +146,29 @@ func SizePlans(op *opdef.Op, d DTypes) []Plan {
 	return append(settledPlans(op, plans), sizeAttrPlans(op, d)...)
 }
 
+// ParamSizePlans give each symbol the values of a kernel's parameters, which often are the sizes of tiles, and one more; none
+// without a kernel.
+func ParamSizePlans(op *opdef.Op, k *opdef.Kernel, d DTypes) []Plan {
+	if k == nil {
+		return nil
+	}
+	var sizes []int64
+	for _, p := range k.Params {
+		for _, v := range p.Values {
+			if v > 2 && v <= LongSize {
+				sizes = append(sizes, v, v+1)
+			}
+		}
+	}
+	var plans []Plan
+	for _, s := range Symbols(op) {
+		for _, n := range sizes {
+			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
+		}
+	}
+	return settledPlans(op, plans)
+}
+
 // RankPlans vary the number of leading dims.
 func RankPlans(op *opdef.Op, d DTypes) []Plan {
 	if !op.HasBatch() {

@@ -1,7 +1,9 @@
 package cases
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -122,5 +124,26 @@ reference = "return x"
 	c, err := New(p.Ops[0], BasePlan(DTypes{"T": "f32"}))
 	if err != nil || c.Sizes["N"] != 32 {
 		t.Errorf("%v: the sizes are %v, want N = 32", err, c)
+	}
+}
+
+// What a kernel's parameters say is tried along each dimension, where it can be a size.
+func TestParamSizePlans(t *testing.T) {
+	p, findings, err := load.Load(filepath.Join("..", "..", ".."))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	op := p.Ops[slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return op.Name == "gemm" })]
+	k := &opdef.Kernel{Params: []opdef.Param{{Name: "rows", Values: []int64{48, -1, 1 << 20}}}}
+	var got []map[string]int64
+	for _, p := range ParamSizePlans(op, k, DeclaredDTypes(op)[0]) {
+		got = append(got, p.Sizes)
+	}
+	want := []map[string]int64{{"M": 48}, {"M": 49}, {"K": 48}, {"K": 49}, {"N": 48}, {"N": 49}}
+	if !slices.EqualFunc(got, want, maps.Equal) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if plans := ParamSizePlans(op, nil, DeclaredDTypes(op)[0]); plans != nil {
+		t.Errorf("without a kernel: got %v", plans)
 	}
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"hash/crc32"
 	"math"
 	"slices"
 	"strings"
@@ -75,10 +76,14 @@ func elementsOf(call *calls.Call, i int) []float64 {
 
 // Combinations and contents that usual calls do not have are looked for, each by the check that is for it.
 func TestPlantedContentsAreFound(t *testing.T) {
+	made := 0
 	for name, test := range map[string]struct {
 		op, check string
 		wrong     func(call *calls.Call) bool
 	}{
+		"one of 256 contents": {"affine", "many-inputs-more", func(call *calls.Call) bool { return crc32.ChecksumIEEE(x(call).Data)%256 == 0 }},
+		"after 200 calls":     {"affine", "many-inputs-more", func(*calls.Call) bool { made++; return made > 200 }},
+		"whole tiles of 256":  {"affine", "long-dims", func(call *calls.Call) bool { return from(256)(call) && rowLength(x(call))%256 == 0 }},
 		"a choice for long rows": {"affine", "attr-sizes", func(call *calls.Call) bool {
 			return call.Attrs["mode"] == "relu" && from(1000)(call)
 		}},

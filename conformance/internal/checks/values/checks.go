@@ -17,6 +17,8 @@ func Checks() []check.Check {
 		optionalCheck,
 		keywordsCheck,
 		repeatedCheck,
+		manyInputsCheck,
+		manyInputsMoreCheck,
 		contentsCheck,
 		ignoredCheck,
 		propertiesCheck,

@@ -7,10 +7,12 @@ import (
 
 var sizesCheck = check.Check{
 	ID: "sizes", Group: check.GroupShapes, Generated: true, Profile: check.ProfileFast,
-	Doc:     "size 1, primes, one past a tile, and long rows give what the reference gives",
+	Doc:     "size 1, primes, one past a tile, long rows, and the values of a kernel's parameters give what the reference gives",
 	Foreign: check.Judges, Run: check.WithKernelsOnly(checkSizes),
 }
 
 func checkSizes(t *check.T) error {
-	return t.EachCase(func(d cases.DTypes) []cases.Plan { return cases.SizePlans(t.Op, d) }, t.ExpectCaseValues)
+	return t.EachCase(func(d cases.DTypes) []cases.Plan {
+		return append(cases.SizePlans(t.Op, d), cases.ParamSizePlans(t.Op, t.RowKernel(), d)...)
+	}, t.ExpectCaseValues)
 }
