@@ -85,9 +85,10 @@ func RankZeroPlans(op *opdef.Op, d DTypes) []Plan {
 }
 
 // LaidOut is an input of the case in a layout; nil where it has no such layout. Contents that an author made are not repeated:
-// they may have to differ, such as places that are written.
+// they may have to differ, such as places that are written. Nor are rows that ascend from one to the next.
 func (c *Case) LaidOut(i int, layout ndarray.Layout) *ndarray.Array {
-	if layout.Repeats && c.Sampled[c.Op.Inputs[i].Name] {
+	in := &c.Op.Inputs[i]
+	if layout.Repeats && (c.Sampled[in.Name] || in.Sorted && len(in.Type.Dims) > 1) {
 		return nil
 	}
 	return layout.Apply(c.Inputs[i])
