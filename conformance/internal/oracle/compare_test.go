@@ -91,3 +91,15 @@ func TestIntegerTolerance(t *testing.T) {
 		}
 	}
 }
+
+// Where the reference in float32 is off, a result may be, too; what is far off is found whatever the reference loses.
+func TestWidened(t *testing.T) {
+	d, bound := dtype.Must("f32"), oracle.Tolerance{ULPs: 4}
+	want := oracle.Expected{Shape: []int64{1}, Values: []float64{1}}
+	for _, test := range []struct{ narrow, ulps float64 }{{1, 16}, {1 + 1.0/(1<<22), 32}, {1.5, 256}, {math.NaN(), 256}} {
+		narrow := oracle.Expected{Shape: []int64{1}, Values: []float64{test.narrow}}
+		if got := oracle.Widened(bound, d, want, narrow); got != (oracle.Tolerance{ULPs: test.ulps}) {
+			t.Errorf("%v: got %v, want %v ulp", test.narrow, got, test.ulps)
+		}
+	}
+}

@@ -99,6 +99,16 @@ func sameNumbers(want, wide Expected, d dtype.DType) bool {
 // inexact reports whether float64 may have lost digits of an integer.
 func (n number) inexact() bool { return n.exact == nil && math.Abs(n.value) > ndarray.FloatExact }
 
+// OpenBut leaves all elements open but those that another answer has, too: of integers that follow from floats, how these are rounded
+// decides some.
+func (e Expected) OpenBut(narrow Expected) Expected {
+	e.Open = make([]bool, len(e.Values))
+	for i, v := range e.Values {
+		e.Open[i] = v != narrow.Values[i]
+	}
+	return e
+}
+
 // openElements are those about which float32 does not say what float64 says: a kernel may compute in it.
 func openElements(want, narrow Expected, d dtype.DType, bound Tolerance) []bool {
 	open := make([]bool, len(want.Values))

@@ -130,6 +130,23 @@ func ForLong(c *cases.Case, at int, n int64) Tolerance {
 	return Tolerance{ULPs: b.ULPs, Abs: b.Abs + lost*scale, Rel: b.Rel + lost}
 }
 
+// How many times a bound may be widened, at least and at most: what is further off than that is no matter of rounding.
+const (
+	leastWidened = 4
+	mostWidened  = 64
+)
+
+// Widened is the bound of a result for contents in which rounding weighs more than it usually does: many times as much as the
+// reference in float32 is off, which may happen to be little.
+func Widened(b Tolerance, d dtype.DType, want, narrow Expected) Tolerance {
+	share := 0.0
+	for i := range want.Values {
+		share = max(share, judge(d, narrow.number(i), want.number(i), b).Share)
+	}
+	by := min(max(leastWidened, 16*share), mostWidened)
+	return Tolerance{ULPs: by * b.ULPs, Abs: by * b.Abs, Rel: by * b.Rel}
+}
+
 // unitError is the error of one product of a sum, with room for the order of the sum.
 func unitError(d dtype.DType) float64 {
 	if d.Bits == 64 {

@@ -140,10 +140,7 @@ func longReference(t *check.T, c *cases.Case) ([]oracle.Expected, error) {
 	want = slices.Clone(want) // others ask for it, too
 	for i, s := range cases.Slots(t.Op) {
 		if integer(s) {
-			want[i].Open = make([]bool, len(want[i].Values))
-			for k, v := range want[i].Values {
-				want[i].Open[k] = v != narrow[i].Values[k]
-			}
+			want[i] = want[i].OpenBut(narrow[i])
 		}
 	}
 	return want, nil

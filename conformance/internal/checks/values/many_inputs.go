@@ -6,6 +6,8 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/oracle"
+	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
 var manyInputsCheck = check.Check{
@@ -48,10 +50,37 @@ func checkManyInputs(most int, patience time.Duration) func(t *check.T) error {
 			if err != nil {
 				return err
 			}
-			if err := t.ExpectCaseValues(c); err != nil || len(t.CurrentRow().Failures) > failures {
+			if err := expectWidened(t, c); err != nil || len(t.CurrentRow().Failures) > failures {
 				return err
 			}
 		}
 		return t.ExpectCaseBits(first, before)
 	}
+}
+
+// expectWidened compares the results of a call. Among thousands of contents there are some in which rounding weighs more than in
+// those that other checks make: what is off is judged by what the reference loses in float32.
+func expectWidened(t *check.T, c *cases.Case) error {
+	call, result, err := t.RunCase(t.Caller, c)
+	if err != nil || !t.ExpectMetadata(call, c.Name, c, result) {
+		return err
+	}
+	want, err := t.Env.Oracle.Reference(t.Ctx, c, "float64")
+	if err != nil {
+		return err
+	}
+	for i, o := range result.Existing() {
+		bound, expected := oracle.ToleranceOf(c, i), want[i]
+		if c.HasFloats() && oracle.Compare("", o.Array, expected, bound) != "" {
+			narrow, err := t.Env.Oracle.Reference(t.Ctx, c, "float32")
+			if err != nil {
+				return err
+			}
+			if bound = oracle.Widened(bound, o.DType, expected, narrow[i]); ndarray.IsInteger(o.DType) {
+				expected = expected.OpenBut(narrow[i])
+			}
+		}
+		t.CompareWithin(call, c, i, o.Array, expected, bound)
+	}
+	return nil
 }
