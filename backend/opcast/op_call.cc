@@ -45,13 +45,13 @@ DType ReadDType(const Call& call, int index, const Attr& attr) {
   DType dtype = kNoDType;
   if (v.type_index == kTVMFFIDataType) dtype = DTypeOf(v.v_dtype);
   if (IsText(v)) dtype = DTypeNamed(call.Str(index, attr.name));
-  if (dtype == kNoDType) call.WrongType(index, attr.name, "dtype");
   std::string words;
   for (int i = 0; i < attr.dtypes.size(); ++i) {
     if (attr.dtypes[i] == dtype) return dtype;
     const bool last = i + 1 == attr.dtypes.size();
     words += std::string(i == 0 ? "dtype " : last ? " or " : ", ") + DTypeName(attr.dtypes[i]);
   }
+  if (dtype == kNoDType) call.WrongType(index, attr.name, words.c_str());
   call.Expected("TypeError", attr.name, words, DTypeName(dtype));
 }
 

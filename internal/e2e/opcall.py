@@ -227,7 +227,7 @@ fails(
     "TypeError: gemm: alpha: expected float, got NoneType", "gemm", [a, b], [out], {"alpha": None}
 )
 fails(
-    "TypeError: gemm: out_dtype: expected dtype, got float",
+    "TypeError: gemm: out_dtype: expected dtype float32, float16 or bfloat16, got float",
     "gemm",
     [a, b],
     [out],

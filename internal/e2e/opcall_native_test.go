@@ -94,8 +94,8 @@ func TestOpCallErrors(t *testing.T) {
 		{"another dtype than the output's", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", "float16"}, "TypeError: gemm: c: expected dtype float16 (as out_dtype), got float32"},
 		{"op's own error first", []any{gemm, 2, 1, 0, a, a, c, "out_dtype", "float16"}, "ValueError: gemm: c: expected shape [2, 2], got shape [2, 4]"},
 		{"dtype that is not allowed", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", "int32"}, "TypeError: gemm: out_dtype: expected dtype float32, float16 or bfloat16, got int32"},
-		{"no name of a dtype", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", "f33"}, "TypeError: gemm: out_dtype: expected dtype, got str"},
-		{"int for a dtype", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", 2}, "TypeError: gemm: out_dtype: expected dtype, got int"},
+		{"no name of a dtype", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", "f33"}, "TypeError: gemm: out_dtype: expected dtype float32, float16 or bfloat16, got str"},
+		{"int for a dtype", []any{gemm, 2, 1, 0, a, b, c, "out_dtype", 2}, "TypeError: gemm: out_dtype: expected dtype float32, float16 or bfloat16, got int"},
 		{"one saved output of two", []any{"layernorm2d", 3, 2, 0, x, opcallFloats(2), opcallFloats(2), y, opcallFloats(2)}, "ValueError: layernorm2d: rstd: expected an array (as mean), got None"},
 	}
 	for _, test := range cases {

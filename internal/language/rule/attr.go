@@ -80,12 +80,11 @@ func attrType(r Rule, v any) error {
 	want := r.Attr.Type
 	switch {
 	case want == "dtype":
-		name, isName := v.(string)
-		switch {
-		case !isName || !known(name):
-			return expected("TypeError", r.Arg, "dtype, got %s", got)
-		case !slices.Contains(r.Allowed, name):
-			return expected("TypeError", r.Arg, "dtype %s, got %s", Or(r.Allowed), name)
+		if name, isName := v.(string); isName && known(name) {
+			got = name
+		}
+		if !slices.Contains(r.Allowed, got) {
+			return expected("TypeError", r.Arg, "dtype %s, got %s", Or(r.Allowed), got)
 		}
 		return nil
 	case r.Attr.Len != 0:

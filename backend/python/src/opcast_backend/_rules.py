@@ -157,10 +157,9 @@ def _ints(op: str, name: str, what: str, value: Any, n: int | None = None) -> tu
 def as_dtype(fw: Framework, op: str, name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """Return the long name of a dtype given by name, long or short, or as the framework's object."""
     long = dtype_name(fw, value)
-    if long is None:
-        raise expected(TypeError, op, name, "dtype", type(value).__name__)
-    if long not in allowed:
-        raise expected(TypeError, op, name, "dtype " + one_of(allowed), long)
+    if long is None or long not in allowed:
+        got = long or type(value).__name__
+        raise expected(TypeError, op, name, "dtype " + one_of(allowed), got)
     return long
 
 

@@ -74,8 +74,7 @@ def dtype_like(caller: Reader, call: Bound) -> Any:
         elif not accepted(call, name, call.options["short"][value]):
             raise AssertionError(f"{name} = {call.options['short'][value]!r} was refused")
         for other in (Like(array.dtype), Equal(value)):
-            got = type(other).__name__
-            refused(call, name, other, TypeError, f"{call.op}: {name}: expected dtype, got {got}")
+            refused(call, name, other, TypeError, f"{call.op}: {name}: expected dtype ")
     return call()
 
 
