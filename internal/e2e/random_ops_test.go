@@ -72,7 +72,7 @@ func (p *randomProject) draw(t *testing.T, d *randomop.Drawer, ops int) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(p.dir, "opcast.toml"), []byte(fmt.Sprintf("name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\nadaptors = [%q]\n"+
-		"devices = [\"cpu\"]\nsources = [\"csrc/*.cc\"]\n[[files]]\nmatch = \"csrc/*.cc\"\nflags = [\"-O0\"]\n", p.framework)))
+		"devices = [\"cpu\"]\nsources = [\"csrc/*.cc\"]\n[[files]]\nmatch = \"csrc/*.cc\"\nflags = [\"-O1\"]\n", p.framework)))
 	for len(p.ops) < ops {
 		group := d.Next()
 		file := func(op *randomop.Op) string { return filepath.Join(p.dir, "opdefs", op.Name+".toml") }
