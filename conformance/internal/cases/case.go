@@ -91,6 +91,7 @@ func (c *Case) zeros(d dtype.DType, shape []int64) *ndarray.Array {
 
 // New makes the call that a plan describes; an error means that no sizes fit it.
 func New(op *opdef.Op, p Plan) (*Case, error) {
+	p.DTypes = dtypesWithout(op, p)
 	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs), noData: p.NoData}
 	c.RequiredAttrs()
 	c.chooseLeads(p)
@@ -123,6 +124,18 @@ func New(op *opdef.Op, p Plan) (*Case, error) {
 	}
 	c.Name += c.numbers()
 	return c, nil
+}
+
+// dtypesWithout are the dtypes of a plan; a variable whose input is left out stands for its first one.
+func dtypesWithout(op *opdef.Op, p Plan) DTypes {
+	d := p.DTypes
+	for _, v := range op.DTypes {
+		if slices.Contains(p.Without, op.OptionalDType(v.Name)) {
+			d = maps.Clone(d)
+			d[v.Name] = v.OneOf[0]
+		}
+	}
+	return d
 }
 
 // numbers are the values of inputs that are single numbers, for the description.
@@ -261,6 +274,9 @@ func (c *Case) With(i int, a *ndarray.Array, note string) *Case {
 	out := *c
 	out.Inputs = slices.Clone(c.Inputs)
 	out.Inputs[i] = a
+	if a == nil {
+		out.DTypes = dtypesWithout(c.Op, Plan{DTypes: c.DTypes, Without: []string{c.Op.Inputs[i].Name}})
+	}
 	out.Name += ", " + note
 	return &out
 }

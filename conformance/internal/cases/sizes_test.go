@@ -1,11 +1,13 @@
 package cases
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
@@ -145,5 +147,49 @@ func TestParamSizePlans(t *testing.T) {
 	}
 	if plans := ParamSizePlans(op, nil, DeclaredDTypes(op)[0]); plans != nil {
 		t.Errorf("without a kernel: got %v", plans)
+	}
+}
+
+const ascending = `doc = "Shift."
+kind = 0
+dtypes = { T = ["f32"], I = ["i32", "i64"] }
+inputs = [
+  { name = "x", type = "T[A, B]", doc = "A." },
+  { name = "rows", type = "i32[A, B]", sorted = true, min = 0, max = 9, doc = "A." },
+  { name = "ends", type = "I[A]", sorted = true, optional = true, doc = "A." },
+]
+outputs = [{ name = "y", type = "T[A, B]", doc = "A." }]
+reference = "return x"
+`
+
+// Rows that ascend from one to the next are not repeated, and a dtype whose input is left out is the first one.
+func TestAscendingRows(t *testing.T) {
+	p, findings, err := load.Load(tooltest.Project(t, "ascending", ascending))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	plan := BasePlan(DTypes{"T": "f32", "I": "i64"})
+	c, err := New(p.Ops[0], plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layout := range ndarray.Layouts {
+		if rows, ends := c.LaidOut(1, layout), c.LaidOut(2, layout); layout.Repeats && (rows != nil || ends == nil) {
+			t.Errorf("%s: rows %v, ends %v", layout.Name, rows, ends)
+		}
+	}
+	plan.Without = []string{"ends"}
+	without, err := New(p.Ops[0], plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, made := range []*Case{without, c.With(2, nil, "no ends")} {
+		if made.DTypes["I"] != "i32" || c.DTypes["I"] != "i64" {
+			t.Errorf("%s: I = %s", made.Name, made.DTypes["I"])
+		}
+	}
+	k := &opdef.Kernel{Name: "wide", DTypes: map[string][]string{"I": {"i64"}}}
+	if _, err := ForKernel(p.Ops[0], k, plan); !errors.Is(err, ErrNoSizes) {
+		t.Errorf("a kernel for i64 gets a call without: %v", err)
 	}
 }

@@ -1,8 +1,10 @@
 package cases
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
@@ -40,7 +42,11 @@ func ForKernel(op *opdef.Op, k *opdef.Kernel, p Plan) (*Case, error) {
 	if p.Near {
 		p = settled(op, p)
 	}
-	return Meeting(op, p)
+	c, err := Meeting(op, p)
+	if err == nil && k != nil && !AcceptsDTypes(k, c.DTypes) {
+		return nil, fmt.Errorf("%w for the kernel %s: without %s, it does not take the dtypes", ErrNoSizes, k.Name, strings.Join(p.Without, ", "))
+	}
+	return c, err
 }
 
 // Meeting makes the call that a plan describes. Where its condition needs them, attrs that the plan leaves open get other

@@ -152,7 +152,11 @@ func (v *opView) dtypeIn(r rule.Rule) []string {
 		as := fmt.Sprintf("call.DTypeAs(%s, %s, %q);", name, variable(r.Var), v.FirstName(r.Arg))
 		return []string{"if (e == 0) {", step + check, "} else {", step + as, "}"}
 	}
-	return []string{check, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), name)}
+	assign := fmt.Sprintf("%s = %s.dtype();", variable(r.Var), name)
+	if r.If == "" {
+		assign = "const opcast::DType " + assign
+	}
+	return []string{check, assign}
 }
 
 // bindShared takes a size that all arrays of a list have from the first, and compares those of the others.

@@ -47,11 +47,14 @@ func (v *opView) join(r rule.Rule) []string {
 	return one("lead.Join(call, %s, %d, {%s});", variable(r.Arg), r.Rank, strings.Join(before, ", "))
 }
 
-// hoisted declares the sizes that rules bind under a condition: the block of an input that is given, or of a choice of
-// attributes, ends before their use. A dtype always has a required input or an attr.
+// hoisted declares what rules bind under a condition: the block of an input that is given, or of a choice of attributes, ends before
+// its use. The dtype of an input that is left out is the first one allowed.
 func (v *opView) hoisted() []string {
 	var out []string
 	for _, r := range v.Program.Rules {
+		if r.Kind == rule.DTypeIn && r.Var != "" && r.If != "" {
+			out = append(out, fmt.Sprintf("opcast::DType %s = %s;", variable(r.Var), enumerator(v.Allowed(*v.input(r.Arg))[0])))
+		}
 		if r.Kind == rule.DTypeIn && r.Var != "" && v.IsList(r.Arg) {
 			out = append(out, fmt.Sprintf("const opcast::DType %s = %s.dtype();", variable(r.Var), v.first(r.Arg)))
 		}

@@ -14,6 +14,9 @@ func (v *checkView) hoisted() (out []statement) {
 	out = v.hoistedLists()
 	var names []string
 	for _, r := range v.Program.Rules {
+		if r.Kind == rule.DTypeIn && r.Var != "" && r.If != "" {
+			out = append(out, set(codef("%q", r.Allowed[0]), variable(r.Var))...)
+		}
 		if r.Kind == rule.SizeBind && !v.Differs(r.Symbol) && (r.When != nil || v.IsList(r.Arg)) && !slices.Contains(names, r.Symbol) {
 			names = append(names, r.Symbol)
 			out = append(out, set(codef("0"), variable(r.Symbol))...)

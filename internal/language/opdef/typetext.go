@@ -114,3 +114,21 @@ func (o *Op) Sharing(variable string) (places []int) {
 	}
 	return places
 }
+
+// OptionalDType is the optional input that alone has a dtype variable, beside results that exist with it only; "" if there is no such
+// input. Where it is left out, conditions and kernels see the first dtype of the variable.
+func (o *Op) OptionalDType(variable string) string {
+	places := o.Sharing(variable)
+	if len(places) != 1 || !o.Inputs[places[0]].Optional {
+		return ""
+	}
+	name := o.Inputs[places[0]].Name
+	elsewhere := func(a Arg) bool { return a.Type.Var == variable && a.PresentIf != name }
+	if slices.ContainsFunc(o.Outputs, elsewhere) || slices.ContainsFunc(o.Scratch, elsewhere) {
+		return ""
+	}
+	if slices.ContainsFunc(o.Attrs, func(a Attr) bool { return a.Binds == variable }) {
+		return ""
+	}
+	return name
+}

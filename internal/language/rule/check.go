@@ -106,6 +106,9 @@ func (e *evaluation) run() error {
 	}
 	for _, r := range e.program.Rules {
 		if r.If != "" && !e.call.Inputs[r.If].Given {
+			if r.Kind == DTypeIn && r.Var != "" {
+				e.dtypes[r.Var] = r.Allowed[0]
+			}
 			continue
 		}
 		if r.When != nil {

@@ -1,6 +1,7 @@
 package rule_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -184,6 +185,28 @@ func TestChosenDims(t *testing.T) {
 			if got, _ := env.Int(name); got != want {
 				t.Errorf("%+v: %s = %d, want %d", c, name, got, want)
 			}
+		}
+	}
+}
+
+// The dtype of an input that is left out is the first one of its variable.
+func TestDTypeOfAbsentInput(t *testing.T) {
+	definition := strings.NewReplacer(`O = [`, `I = ["i32", "i64"], O = [`, `"T[*, D]", optional`, `"I[D]", optional`,
+		`require = [`, `require = ["I == i32 or D % 2 == 0", `).Replace(window)
+	for name, want := range map[string]string{
+		"": "", "int32": "", "int64": "ValueError: window: expected I == i32 or D % 2 == 0, got D = 5, I = int64: cast y",
+		"float32": "TypeError: window: y: expected dtype int32 or int64, got float32",
+	} {
+		call, got := right(), ""
+		delete(call.Inputs, "y")
+		if name != "" {
+			call.Inputs["y"] = array(name, 5)
+		}
+		if f := rule.Check(loadOp(t, definition), call); f != nil {
+			got = f.Class + ": " + f.Text
+		}
+		if got != want {
+			t.Errorf("y of %q: got %q, want %q", name, got, want)
 		}
 	}
 }

@@ -1,9 +1,11 @@
 package randomop
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 )
 
 // sliced draws an op that promises to be independent along dims, of which some results may know nothing.
@@ -112,11 +114,12 @@ func (d *Drawer) kernels() {
 	for i := range 1 + d.random.IntN(2) {
 		k := plain(fmt.Sprintf("%s_way%d", op.Name, i))
 		sizes := op.sizes(d.dims)
-		switch list := op.vars["T"]; {
+		of := cmp.Or(op.owned(), "T")
+		switch list := op.vars[of]; {
 		case len(sizes) > 0 && d.often(3):
 			k.even, k.keys = pick(d, sizes...), k.keys+"supported = true\n"
 		case len(list) > 1 && d.often(2):
-			k.keys += fmt.Sprintf("dtypes = { T = %q }\n", pick(d, list...))
+			k.keys += fmt.Sprintf("dtypes = { %s = %q }\n", of, pick(d, list...))
 		default:
 			k.keys += fmt.Sprintf("when = %q\n", d.when())
 		}
@@ -126,6 +129,16 @@ func (d *Drawer) kernels() {
 	for i := range op.kernels {
 		op.kernels[i].draw()
 	}
+}
+
+// owned is a dtype variable of an optional input, "" for none.
+func (op *Op) owned() string {
+	for _, in := range op.inputs {
+		if in.optional && in.dtype == strings.ToUpper(in.name) {
+			return in.dtype
+		}
+	}
+	return ""
 }
 
 // draw gives every third kernel parameters. It asks the name, so that the draws after it are as they are without parameters.

@@ -21,6 +21,7 @@ func (d *Drawer) inputs() {
 		}
 		d.shape(&a, i)
 		d.input(&a, i, i >= len(vars))
+		d.ownDType(&a)
 		d.op.inputs = append(d.op.inputs, a)
 	}
 }
@@ -59,6 +60,23 @@ func (d *Drawer) input(a *arg, i int, free bool) {
 	if a.dtype == "f32" && d.often(2) {
 		a.keys += d.convention()
 	}
+}
+
+// ownDType gives some optional inputs a dtype variable that no other input has.
+func (d *Drawer) ownDType(a *arg) {
+	if !a.optional || d.op.vars[a.dtype] != nil || !d.often(4) {
+		return
+	}
+	name := strings.ToUpper(a.name)
+	switch {
+	case a.rule == "index":
+		d.op.vars[name] = []string{"i32", "i64"}
+	case strings.Contains(a.keys, "min") || strings.Contains(a.keys, "lse"):
+		return
+	default:
+		d.op.vars[name] = d.dtypes()
+	}
+	a.dtype = name
 }
 
 // convention is that of a log-sum-exp.

@@ -43,9 +43,9 @@ func (c *checker) dtypeVars() {
 	}
 }
 
-// dtypeVar checks that a required input or one dtype attribute sets the variable.
+// dtypeVar checks that a required input, one dtype attribute or one optional input sets the variable.
 func (c *checker) dtypeVar(name string) {
-	if _, bound := c.requiredInput(name); bound {
+	if _, bound := c.requiredInput(name); bound || c.op.OptionalDType(name) != "" {
 		return
 	}
 	for _, a := range c.op.Attrs {
@@ -57,6 +57,7 @@ func (c *checker) dtypeVar(name string) {
 	pos, hint := c.doc.KeyAt(tomldoc.Join("dtypes", name)), `give it to a required input, or to a dtype attribute with binds = "`+name+`"`
 	for _, in := range c.op.Inputs {
 		if in.Type.Var == name {
+			hint += ", or let " + in.Name + " alone have it"
 			c.diags.Add(pos, code.Optional, hint, "dtype variable %s is bound only by the optional input %s", name, in.Name)
 			return
 		}
