@@ -132,7 +132,9 @@ func (s *search) next(i int) bool {
 	name := s.order[i]
 	list := Candidates(s.op, name, slices.Index(s.free, name))
 	if s.when != nil && slices.Contains(s.op.Depends(s.when), name) {
-		list = append(list, whenSizes...)
+		if list = append(list, whenSizes...); s.allowEmpty {
+			list = append(list, 0) // better than no call of the kernel
+		}
 	}
 	for _, n := range append(list, s.multiples(name)...) {
 		if s.tries++; s.tries > s.limit {

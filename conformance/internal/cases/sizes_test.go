@@ -193,3 +193,18 @@ func TestAscendingRows(t *testing.T) {
 		t.Errorf("a kernel for i64 gets a call without: %v", err)
 	}
 }
+
+// A kernel that only empty calls reach gets one.
+func TestKernelOfEmptyCalls(t *testing.T) {
+	text := ascending + "require = [\"A % 3 == 0\"]\n[[kernels]]\nname = \"few\"\ndevice = \"cpu\"\nwhen = \"A < 3\"\n[[kernels]]\nname = \"all\"\ndevice = \"cpu\"\n"
+	p, findings, err := load.Load(tooltest.Project(t, "ascending", text))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	for i, want := range []int64{0, 3} {
+		c, err := ForKernel(p.Ops[0], &p.Ops[0].Kernels[i], BasePlan(DTypes{"T": "f32", "I": "i32"}))
+		if err != nil || c.Sizes["A"]%3 != 0 || min(c.Sizes["A"], 3) != want {
+			t.Errorf("%s: %+v, %v", p.Ops[0].Kernels[i].Name, c, err)
+		}
+	}
+}
