@@ -57,11 +57,13 @@ type Tuple []any
 // Style is a way to pass arguments; all are the same call.
 type Style int
 
-// The styles: arrays by position and attrs by keyword; all by keyword; all by keyword in reverse order.
+// The styles: arrays by position and attrs by keyword; all by keyword; all by keyword in reverse order; by position what the op's
+// order of parameters lists.
 const (
 	Positional Style = iota
 	Keywords
 	Reversed
+	InOrder
 )
 
 // New is the plain call of a case.

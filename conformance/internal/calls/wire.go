@@ -44,6 +44,8 @@ type WireCall struct {
 	// Mutated are the places in Args of the inputs that the op overwrites.
 	Mutated []int  `json:"mutated"`
 	Options Tagged `json:"options"`
+	// InOrder says that Args come in the order of the function's parameters.
+	InOrder bool `json:"in_order,omitempty"`
 	// Lists say which arguments are arrays of lists.
 	Lists *Lists `json:"lists"`
 }
@@ -128,6 +130,11 @@ func PublicCall(c *Call) (WireCall, [][]byte) {
 		w.Kwargs[name] = p.Value(v)
 		w.Order = append(w.Order, name)
 	}
+	if c.Style == InOrder {
+		w.inOrder(c, p)
+		w.Options = p.Value(c.Options)
+		return w, p.Blobs
+	}
 	last := len(c.Inputs)
 	for last > 0 && c.Inputs[last-1] == nil {
 		last-- // absent inputs at the end are left out, the others are None
@@ -157,6 +164,29 @@ func PublicCall(c *Call) (WireCall, [][]byte) {
 	}
 	w.Options = p.Value(c.Options)
 	return w, p.Blobs
+}
+
+// inOrder appends all that can be given by its place, with the defaults of what is not given.
+func (w *WireCall) inOrder(c *Call, p *Packer) {
+	w.InOrder = true
+	for _, param := range c.Op.Parameters() {
+		name := param.Name()
+		switch v, given := c.Attrs[name]; {
+		case param.Input != nil:
+			i := c.Op.InputIndex(name)
+			w.argument(c, i, p.Value(c.Inputs[i]))
+		case !param.Positional && given:
+			w.Kwargs[name] = p.Value(v)
+			w.Order = append(w.Order, name)
+		case !param.Positional:
+		case given:
+			w.Args = append(w.Args, p.Value(v))
+		case param.Attr.MayBeNone() || param.Attr.Type == "dtype":
+			w.Args = append(w.Args, p.Value(nil))
+		default:
+			w.Args = append(w.Args, p.Value(param.Attr.Default))
+		}
+	}
 }
 
 // newWire is a request without arguments.

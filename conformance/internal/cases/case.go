@@ -126,18 +126,6 @@ func New(op *opdef.Op, p Plan) (*Case, error) {
 	return c, nil
 }
 
-// dtypesWithout are the dtypes of a plan; a variable whose input is left out stands for its first one.
-func dtypesWithout(op *opdef.Op, p Plan) DTypes {
-	d := p.DTypes
-	for _, v := range op.DTypes {
-		if slices.Contains(p.Without, op.OptionalDType(v.Name)) {
-			d = maps.Clone(d)
-			d[v.Name] = v.OneOf[0]
-		}
-	}
-	return d
-}
-
 // numbers are the values of inputs that are single numbers, for the description.
 func (c *Case) numbers() (text string) {
 	for i, a := range c.Inputs {

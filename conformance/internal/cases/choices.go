@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -56,4 +57,16 @@ func SpecialPlans(c *Case) (plans []Plan) {
 		}
 	}
 	return plans
+}
+
+// dtypesWithout are the dtypes of a plan; a variable whose input is left out stands for its first one.
+func dtypesWithout(op *opdef.Op, p Plan) DTypes {
+	d := p.DTypes
+	for _, v := range op.DTypes {
+		if slices.Contains(p.Without, op.OptionalDType(v.Name)) {
+			d = maps.Clone(d)
+			d[v.Name] = v.OneOf[0]
+		}
+	}
+	return d
 }

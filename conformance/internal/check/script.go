@@ -153,10 +153,15 @@ func dtypeName(d *calls.ScriptSyntax, t dtype.DType) string {
 func parameters(call *calls.Call) []string {
 	var out []string
 	for i := range call.Inputs {
-		if in := &call.Op.Inputs[i]; in.In == "" {
-			out = append(out, in.Name)
-		} else if in.At == 0 {
-			out = append(out, in.In)
+		in, name := &call.Op.Inputs[i], call.Op.Inputs[i].Name
+		if in.In != "" {
+			name = in.In
+		}
+		if len(call.Op.Order) > 0 {
+			name += "=" + name
+		}
+		if in.At == 0 {
+			out = append(out, name)
 		}
 	}
 	for _, a := range call.Op.Attrs {

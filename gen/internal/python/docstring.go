@@ -25,17 +25,17 @@ func (v *function) Doc() []string {
 		d.Paragraph("", "Deprecated: "+v.Deprecated+".")
 	}
 	d.Section("Parameters")
-	for i := range v.Inputs {
-		a := &v.Inputs[i]
+	for _, p := range v.Parameters() {
+		if a := p.Attr; a != nil {
+			d.Item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
+			continue
+		}
+		a := p.Input
 		kind := v.arrayText(a)
 		if a.Optional {
 			kind += ", optional"
 		}
 		d.Item(a.Name+" : "+kind, a.Doc, a.RangeText(), a.LSE.String(), v.shapeText(a), v.memoryText(a))
-	}
-	for i := range v.Attrs {
-		a := &v.Attrs[i]
-		d.Item(a.Name+" : "+attrText(a), a.Doc, rangeText(a))
 	}
 	if v.HasOut() {
 		d.Item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")

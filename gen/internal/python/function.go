@@ -21,11 +21,11 @@ type function struct {
 // PyHash is the schema hash as ruff format writes it.
 func (v *function) PyHash() string { return fmt.Sprintf("0x%016X", v.Hash()) }
 
-// Required counts the inputs that a call must give.
+// Required counts the parameters that a call must give by their place, or by name.
 func (v *function) Required() int {
 	n := 0
-	for _, a := range v.Inputs {
-		if !a.Optional {
+	for _, p := range v.Parameters() {
+		if p.Positional && p.Needed {
 			n++
 		}
 	}
@@ -46,26 +46,31 @@ func (v *function) Stub() string {
 
 func (v *function) parameters(array, result, required, dtype string) []string {
 	var out []string
-	for _, a := range v.Inputs {
-		hint := stub.Array(array, v.Op, &a)
+	named := false
+	for _, p := range v.Parameters() {
+		if !p.Positional && !named {
+			named = true
+			out = append(out, "*")
+		}
+		hint, otherwise := "", ""
+		if a := p.Input; a != nil {
+			hint, otherwise = arrayHint(stub.Array(array, v.Op, a), a)
+		} else {
+			hint, otherwise = attrHint(p.Attr, dtype)
+			if required == "" && len(p.Attr.OneOf) > 0 { // the stub: in the module, Literal is not imported
+				hint = strings.Replace(hint, "str", stub.Choice(p.Attr.OneOf), 1)
+			}
+		}
 		switch {
-		case a.Optional:
-			out = append(out, a.Name+": "+hint+" | None = None")
-		case a.List:
-			out = append(out, a.Name+": Sequence["+hint+"]"+required)
-		default:
-			out = append(out, a.Name+": "+hint+required)
+		case p.Needed && required == "":
+			otherwise = ""
+		case p.Needed && p.Positional && otherwise == "": // Python wants a default behind others
+			otherwise = required
 		}
+		out = append(out, p.Name()+": "+hint+otherwise)
 	}
-	if len(v.Attrs) > 0 || v.HasOut() {
+	if v.HasOut() && !named {
 		out = append(out, "*")
-	}
-	for i := range v.Attrs {
-		hint := parameter(&v.Attrs[i], dtype)
-		if choices := v.Attrs[i].OneOf; required == "" && len(choices) > 0 { // the stub: in the module, Literal is not imported
-			hint = strings.Replace(hint, ": str", ": "+stub.Choice(choices), 1)
-		}
-		out = append(out, hint)
 	}
 	if v.HasOut() {
 		const none = "| None = None"
@@ -166,7 +171,19 @@ func (v *function) each(format string) []layout.Boolean {
 	return out
 }
 
-func parameter(a *opdef.Attr, dtypeHint string) string {
+// arrayHint is the annotation of an input, whose elements have one, and its default.
+func arrayHint(hint string, a *opdef.Arg) (annotation, otherwise string) {
+	switch {
+	case a.Optional:
+		return hint + " | None", " = None"
+	case a.List:
+		return "Sequence[" + hint + "]", ""
+	}
+	return hint, ""
+}
+
+// attrHint is the annotation of an attribute, and its default.
+func attrHint(a *opdef.Attr, dtypeHint string) (annotation, otherwise string) {
 	hint := a.Type
 	switch {
 	case a.Type == "dtype":
@@ -184,7 +201,7 @@ func parameter(a *opdef.Attr, dtypeHint string) string {
 		hint += " | None"
 	}
 	if !a.HasDefault {
-		return a.Name + ": " + hint
+		return hint, ""
 	}
-	return a.Name + ": " + hint + " = " + defaultValue(a)
+	return hint, " = " + defaultValue(a)
 }

@@ -18,23 +18,21 @@ func Signature(op *opdef.Op) string {
 // Call is how users type a call of an op: "gelu(x, *, approximate)".
 func Call(op *opdef.Op) string {
 	var parts []string
-	for _, a := range op.Inputs {
-		s := a.Name
-		if a.Optional {
+	named := false
+	for _, p := range op.Parameters() {
+		if !p.Positional && !named {
+			named = true
+			parts = append(parts, "*")
+		}
+		s := p.Name()
+		switch {
+		case p.Needed:
+		case p.Input != nil:
 			s += "=None"
+		default:
+			s += "=" + defaultValue(p.Attr)
 		}
 		parts = append(parts, s)
-	}
-	if len(op.Attrs) > 0 {
-		parts = append(parts, "*")
-	}
-	for i := range op.Attrs {
-		a := &op.Attrs[i]
-		if a.HasDefault {
-			parts = append(parts, a.Name+"="+defaultValue(a))
-		} else {
-			parts = append(parts, a.Name)
-		}
 	}
 	return op.Name + "(" + strings.Join(parts, ", ") + ")"
 }

@@ -12,6 +12,7 @@ import (
 func (c *comparison) inputs(old, op *opdef.Op) {
 	before, after := opdef.ArgNames(old.Inputs), opdef.ArgNames(op.Inputs)
 	c.order("input", before, after)
+	c.places(old, op)
 	for _, in := range op.Inputs {
 		if !slices.Contains(before, in.Name) {
 			if in.Optional {
@@ -133,6 +134,22 @@ func (c *comparison) outputs(old, op *opdef.Op) {
 func (c *comparison) convention(what string, was, is opdef.Arg) {
 	if !reflect.DeepEqual(was.LSE, is.LSE) {
 		c.breaks("the %s %s is a log-sum-exp of another convention", what, is.Name)
+	}
+}
+
+// places compares the parameters that callers in Python give by their place, where a definition gives these an order.
+func (c *comparison) places(old, op *opdef.Op) {
+	named := func(o *opdef.Op) (names []string) {
+		for _, p := range o.Parameters() {
+			if p.Positional {
+				names = append(names, p.Name())
+			}
+		}
+		return names
+	}
+	before, after := named(old), named(op)
+	if len(old.Order)+len(op.Order) > 0 && !slices.Equal(before, after[:min(len(before), len(after))]) {
+		c.breaks("callers in Python give other parameters by their place: %v, and %v", before, after)
 	}
 }
 

@@ -81,6 +81,8 @@ func TestCompare(t *testing.T) {
 		"device":         {[]string{`, "cuda"`, ""}, "breaks: the ops do not run on cuda any more"},
 		"removed":        {[]string{"@", "scale_rows"}, "breaks: the op is gone, and its kind 3 is that of scale_rows"},
 		"kind":           {[]string{"kind = 3", "kind = 4"}, "breaks: kind was 3, and is 4"},
+		"parameters":     {[]string{`let.P =`, "order = [\"x\", \"weight\", \"eps\", \"bias\"]\nlet.P ="}, "breaks: callers in Python give other parameters by their place: [x weight bias], and [x weight eps bias]"},
+		"more by place":  {[]string{`let.P =`, "order = [\"x\", \"weight\", \"bias\", \"eps\"]\nlet.P ="}, ""},
 		"order":          {[]string{`"x",     `, `"weight",`, `"weight",`, `"x",`}, "breaks: the inputs have another order: [x weight bias], and [weight x bias]"},
 		"renamed input":  {[]string{`"weight",`, `"factor",`}, "breaks: the input weight is gone"},
 		"required":       {[]string{" optional = true,", ""}, "breaks: the input bias is required now"},

@@ -117,7 +117,9 @@ type Op struct {
 	Forward            string
 	Tangent, TangentOf *Op
 	// NoGrad names inputs of floating point by which the op has no derivative.
-	NoGrad            []string
+	NoGrad []string
+	// Order are the parameters that Python's callers give by their place; empty for the inputs.
+	Order             []string
 	Since, Deprecated string
 	Kernels           []Kernel
 	// Layers are the modules of frameworks that call the op.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // outputs draws the outputs, and what each holds.
@@ -129,6 +130,24 @@ func (d *Drawer) rest() {
 	if d.often(3) {
 		d.op.others = append(d.op.others, d.flops()...)
 	}
+	if d.often(2) && !slices.ContainsFunc(d.op.inputs, func(a arg) bool { return a.list != "" }) {
+		d.op.others = append(d.op.others, d.order())
+	}
+}
+
+// order draws the order of parameters: of all inputs, and of some attributes.
+func (d *Drawer) order() string {
+	var names []string
+	for _, in := range d.op.inputs {
+		names = append(names, strconv.Quote(in.name))
+	}
+	for _, a := range d.op.attrs {
+		if d.often(6) {
+			names = append(names, strconv.Quote(a.name))
+		}
+	}
+	d.random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return "order = [" + strings.Join(names, ", ") + "]"
 }
 
 // flops are how many operations a call needs, and a named call.

@@ -55,7 +55,7 @@ func TestDrawsCoverTheLanguage(t *testing.T) {
 	}
 	all := strings.Join(texts, "\n")
 	for _, word := range []string{
-		"since =", "deprecated =", "deterministic =", "let.", "require =", "samples.", "scratch = [", "zeroed = true", "parallel =", "sums =", "backward =",
+		"since =", "deprecated =", "deterministic =", "let.", "require =", "samples.", "order = [", "scratch = [", "zeroed = true", "parallel =", "sums =", "backward =",
 		"forward =", "_backward_backward", "_forward_forward", "_backward_forward", "_forward_backward", "flops =", "workloads.", "[[kernels]]", "params.p1 =", "when =",
 		"supported = true", "query_workspace = true", "scratch = false", "dtypes = {", "optional = true", "mutated = true", `stride = "any"`, `stride = "last"`,
 		"sorted = true", "min = 0, max =", "lse =", "saved = true", "present_if =", `valid = "count"`, "one_of =", `binds = "O"`, `"int[]"`, `"int[2]"`, `"str"`,

@@ -55,11 +55,9 @@ func folded(text string) string { return strings.Join(strings.Fields(text), " ")
 // signatureDifference says how parameters differ from the definition, or "".
 func signatureDifference(op *opdef.Op, got []calls.Parameter, mayOut bool) string {
 	var want []calls.Parameter
-	for _, in := range op.Inputs {
-		want = append(want, calls.Parameter{Name: in.Name, Required: !in.Optional})
-	}
-	for _, a := range op.Attrs {
-		want = append(want, calls.Parameter{Name: a.Name, Keyword: true, Required: !a.HasDefault})
+	parameters := op.Parameters()
+	for _, p := range parameters {
+		want = append(want, calls.Parameter{Name: p.Name(), Keyword: !p.Positional, Required: p.Needed})
 	}
 	if mayOut && len(got) == len(want)+1 && got[len(got)-1].Name == "out" && got[len(got)-1].Keyword {
 		got = got[:len(got)-1]
@@ -72,8 +70,8 @@ func signatureDifference(op *opdef.Op, got []calls.Parameter, mayOut bool) strin
 		if g.Name != w.Name || g.Keyword != w.Keyword || g.Required != w.Required {
 			return fmt.Sprintf("parameter %d: got %s, want %s", i, g, w)
 		}
-		if i >= len(op.Inputs) && !w.Required && !defaultIs(&op.Attrs[i-len(op.Inputs)], g.Default) {
-			return fmt.Sprintf("%s: got default %v, want %v", g.Name, g.Default, op.Attrs[i-len(op.Inputs)].Default)
+		if a := parameters[i].Attr; a != nil && !w.Required && !defaultIs(a, g.Default) {
+			return fmt.Sprintf("%s: got default %v, want %v", g.Name, g.Default, a.Default)
 		}
 	}
 	return ""

@@ -14,22 +14,30 @@ var keywordsCheck = check.Check{
 	Run:     check.WithFewerDTypes(checkKeywords),
 }
 
-// checkKeywords passes arguments by keyword, in declared and in reverse order.
+// checkKeywords passes arguments by keyword, in declared and in reverse order, and by position in an order that the definition gives.
 func checkKeywords(t *check.T) error {
 	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		want, err := t.RunBaseline(t.Caller, c)
 		if err != nil {
 			return err
 		}
-		for _, style := range []calls.Style{calls.Keywords, calls.Reversed} {
+		styles := []calls.Style{calls.Keywords, calls.Reversed}
+		if len(t.Op.Order) > 0 {
+			styles = append(styles, calls.InOrder)
+		}
+		for _, style := range styles {
+			name := c.Name + ", by keyword"
+			if style == calls.InOrder {
+				name = c.Name + ", in the order of the parameters"
+			}
 			call := calls.New(c)
 			call.Style = style
-			got, err := t.Call(call, c.Name)
+			got, err := t.Call(call, name)
 			if err != nil {
 				return err
 			}
-			if got = t.ExpectSuccess(call, c.Name+", by keyword", got); got != nil {
-				t.ExpectSameBits(call, c.Name+", by keyword", got, want)
+			if got = t.ExpectSuccess(call, name, got); got != nil {
+				t.ExpectSameBits(call, name, got, want)
 			}
 		}
 		return nil

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from opcast_worker.bound import Request
 
@@ -59,3 +60,11 @@ class Abilities:
             "leak_rate": self.leak_rate,
             "script": None if self.script is None else asdict(self.script),
         }
+
+
+def probes(holder: Any) -> list[Request]:
+    """Describe the probes of an object: their names, and what they are marked with."""
+    names = [n for n in dir(holder) if n.startswith("probe_")]
+    return [
+        {"name": n[len("probe_") :], **getattr(getattr(holder, n), "traits", {})} for n in names
+    ]

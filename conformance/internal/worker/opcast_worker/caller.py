@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from opcast_worker import attributes, foreign, warm
-from opcast_worker.abilities import Abilities
+from opcast_worker.abilities import Abilities, probes
 from opcast_worker.bound import (
     Answer,
     Bound,
@@ -21,7 +21,7 @@ from opcast_worker.bound import (
     memories,
     memory,
 )
-from opcast_worker.lists import single
+from opcast_worker.lists import inputs_first, single
 
 
 class Caller(Abilities):
@@ -37,6 +37,7 @@ class Caller(Abilities):
         """Import the package under test; a missing framework is reported in the greeting."""
         self.config = config
         self.lists: Request | None = None  # of the request that is being answered
+        self.in_order = False  # the same: arguments come in the order of the function's parameters
         self.groups: dict[str, Any] = {"special": self}
         self.missing = self.version = ""
         self.native: Any
@@ -107,8 +108,15 @@ class Caller(Abilities):
         return call()
 
     def function(self, op: str) -> Callable[..., Any]:
-        """Return the public function of an op."""
-        return single(getattr(self.package, op), self.lists)
+        """Return the public function of an op, which takes the inputs in the order of the definition."""
+        return single(self.whole(op), self.lists)
+
+    def whole(self, op: str) -> Callable[..., Any]:
+        """Return the same function, whose arguments may be lists."""
+        function, backend = getattr(self.package, op), self.backend
+        return (
+            function if self.in_order or not backend else inputs_first(function, backend.ops()[op])
+        )
 
     def info(self, op: str) -> Any:
         """Return what the collection says about an op, with the arrays of lists one by one."""
@@ -170,7 +178,7 @@ class Caller(Abilities):
 
         The blobs of the answer are the results, then the memory behind each array argument.
         """
-        self.lists = request["lists"]
+        self.lists, self.in_order = request["lists"], request.get("in_order", False)
         buffers = memories(blobs)
         made: list[tuple[Any, Request]] = []
 
@@ -286,11 +294,3 @@ class Caller(Abilities):
         if kind == "floats":
             return [float(v) for v in value]
         return value
-
-
-def probes(holder: Any) -> list[Request]:
-    """Describe the probes of an object: their names, and what they are marked with."""
-    names = [n for n in dir(holder) if n.startswith("probe_")]
-    return [
-        {"name": n[len("probe_") :], **getattr(getattr(holder, n), "traits", {})} for n in names
-    ]

@@ -1,7 +1,9 @@
-"""Ops whose arguments are lists of arrays: the suite has their arrays one by one."""
+"""Ops as the suite calls them: inputs by their place in the definition, and the arrays of lists one by one."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
@@ -55,5 +57,20 @@ def single(function: Callable[..., Any], lists: Request | None) -> Callable[...,
         values = values if isinstance(result, tuple) else (values,)
         made = spread(results, values)
         return made[0] if len(made) == 1 else tuple(made)
+
+    return call
+
+
+def inputs_first(function: Callable[..., Any], info: Any) -> Callable[..., Any]:
+    """Return a function that takes the inputs in the op's order for one that takes them, and attributes, in another."""
+    inputs = [a.name for a in info.inputs]
+    parameters = inspect.signature(function).parameters.values()
+    if [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD] == [*inputs]:
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        surplus = args[len(inputs) :]
+        return function(*surplus, **dict(zip(inputs, args)), **kwargs)
 
     return call

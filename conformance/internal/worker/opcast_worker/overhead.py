@@ -44,7 +44,7 @@ def answer(caller: Caller, request: Request, blobs: list[bytes]) -> Answer:
 
 def eager(arguments: Arguments) -> Callable[[], Any]:
     """Return the call of the generated function itself, which no compiler of the framework's has replaced."""
-    function = getattr(arguments.caller.package, arguments.request["op"])
+    function = arguments.caller.whole(arguments.request["op"])
     return partial(function, *arguments.positional(), **arguments.settings)
 
 

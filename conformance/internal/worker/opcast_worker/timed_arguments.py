@@ -54,7 +54,7 @@ class Arguments:
 
     def op(self) -> Callable[[], Any]:
         """Return the call of the op."""
-        function = getattr(self.caller.package, self.request["op"])
+        function = self.caller.whole(self.request["op"])
         call, arrays = self.caller.prepared(function, self.settings), self.positional()
         return lambda: call(*arrays)
 

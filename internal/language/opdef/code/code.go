@@ -66,6 +66,7 @@ const (
 	Tuned       = "E061" // what is no file of measured parameters
 	Compilers   = "E062" // compilers of a kernel that do not fit its devices
 	NoGrad      = "E063" // inputs without derivative that no_grad cannot name
+	Parameters  = "E064" // an order of parameters that lacks an input, or names what is none
 	OnlyWide    = "N001" // a note: an input that only has dtypes of 64 bits
 	LSENote     = "N002" // a note: a log-sum-exp as an input whose convention no op of the collection gives
 	TunedNote   = "N003" // a note: measured parameters that no longer fit the definitions

@@ -71,6 +71,7 @@ func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.Lis
 	c.sizesOf()
 	c.dtypeVars()
 	c.memberNames()
+	c.order()
 	c.defaults()
 	c.conditions()
 	c.parallel()

@@ -21,6 +21,7 @@ type Op struct {
 	Reference         string
 	Backward, Forward string
 	NoGrad            []string `toml:"no_grad"`
+	Order             []string
 	Samples           map[string][]any
 	Workloads         map[string]map[string]any
 	Flops             string

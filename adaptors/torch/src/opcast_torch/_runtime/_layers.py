@@ -109,7 +109,10 @@ def call(cls: type[Layer], module: Any, *data: Tensor | None) -> Any:
     given = iter((x, *data[1:]))
     inputs = [next(given) if a is None else _input(spec, module, a, x) for a in spec.inputs]
     attrs = {a.name: spec.attr(module, a) for a in spec.attrs}
-    result = spec.function(*inputs, **attrs)
+    named = {
+        a.name: x for a, x in zip(spec.info.inputs, inputs)
+    }  # functions have an order of their own
+    result = spec.function(**named, **attrs)
     if flat or len(shape) > 1:
         back = lead if flat else None
         if isinstance(result, tuple):
