@@ -107,7 +107,7 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 	plans := []Plan{BasePlan(d)}
 	sizes := []int64{13, 129}
 	if slices.ContainsFunc(op.Kernels, func(k opdef.Kernel) bool { return k.Supported }) {
-		sizes = append(sizes, 64, 8) // of many dims, the smaller one is not too large
+		sizes = append(sizes, 64, 8, 12) // of many dims, the smaller ones are not too large, and 3 divides the last
 	}
 	for _, size := range sizes {
 		p := Plan{Name: "even", DTypes: d, Batch: []int64{3}, Sizes: map[string]int64{}}

@@ -208,3 +208,25 @@ func TestKernelOfEmptyCalls(t *testing.T) {
 		}
 	}
 }
+
+// Where a predicate decides, some sizes are even, whatever they are multiples of.
+func TestSizesForPredicates(t *testing.T) {
+	const text = `doc = "Copy."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [{ name = "x", type = "T[A, A, 2*A]", doc = "A." }]
+outputs = [{ name = "y", type = "T[A, A, 2*A]", doc = "A." }]
+reference = "return x"
+kernels = [{ name = "even", device = "cpu", supported = true }, { name = "all", device = "cpu" }]
+`
+	for _, by := range []string{"1", "3", "5", "7", "8"} {
+		p, findings, err := load.Load(tooltest.Project(t, "copy", text+"require = [\"A % "+by+" == 0\"]\n"))
+		if err != nil || len(findings) > 0 {
+			t.Fatal(err, findings)
+		}
+		plans := ValuePlans(p.Ops[0], DTypes{"T": "f32"})
+		if !slices.ContainsFunc(All(p.Ops[0], plans, nil), func(c *Case) bool { return c.Sizes["A"]%2 == 0 }) {
+			t.Errorf("multiples of %s: all sizes are odd", by)
+		}
+	}
+}
