@@ -91,7 +91,7 @@ func (d *Drawer) conditions() {
 	}
 	if d.often(3) {
 		name := pick(d, d.dims...)
-		d.op.requires = append(d.op.requires, pick(d, name+" >= 1", name+" % 2 == 0", name+" <= 64", name+" != 3", name+" >= 0"))
+		d.op.requires = append(d.op.requires, pick(d, name+" >= 1", name+" % 2 == 0", name+" <= 64", name+" != 3", name+" >= 0", "is_pow2("+name+")"))
 	}
 	if by := d.divisors(); d.often(3) {
 		d.op.requires = append(d.op.requires, pick(d, d.dims...)+" % "+pick(d, by...)+" == 0")

@@ -9,13 +9,13 @@ import (
 )
 
 // calls holds the functions and how many arguments each takes; -1 means two or more.
-var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 1, "aligned": 2}
+var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 1, "aligned": 2, "is_pow2": 1}
 
 // call parses the arguments of a function whose name was just read.
 func (p *parser) call(col int, name string) *Expr {
 	want, known := calls[name]
 	if !known {
-		p.fail(col, diag.DidYouMean(name, slices.Sorted(maps.Keys(calls)), "functions are min, max, ceildiv, sum, len and aligned"), "unknown function %q", name)
+		p.fail(col, diag.DidYouMean(name, slices.Sorted(maps.Keys(calls)), "functions are min, max, ceildiv, sum, len, is_pow2 and aligned"), "unknown function %q", name)
 	}
 	p.next()
 	var args []*Expr
@@ -30,6 +30,9 @@ func (p *parser) call(col int, name string) *Expr {
 	if want == -1 && len(args) < 2 || want >= 0 && len(args) != want {
 		p.fail(col, "", "%s takes %s, got %d", name, arity(want), len(args))
 	}
+	if name == "is_pow2" {
+		return p.isPow2(col, args[0])
+	}
 	e := p.node(col, Op(name), args...)
 	if name == "sum" || name == "len" || name == "aligned" { // these take a name, not a value
 		if args[0].Op != OpSymbol {
@@ -38,6 +41,17 @@ func (p *parser) call(col int, name string) *Expr {
 		e.Name, e.Args = args[0].Name, args[1:]
 	}
 	return e
+}
+
+// isPow2 asks whether a number is a power of two: those of 64 bits divide the largest one.
+func (p *parser) isPow2(col int, n *Expr) *Expr {
+	number := func(v int64) *Expr {
+		e := p.node(col, OpConst)
+		e.Value = v
+		return e
+	}
+	positive := p.node(col, OpGt, n, number(0))
+	return p.node(col, OpAnd, positive, p.node(col, OpEq, p.node(col, OpMod, number(1<<62), n), number(0)))
 }
 
 func arity(n int) string {

@@ -39,7 +39,8 @@ func TestEval(t *testing.T) {
 	}{
 		{"N", 7}, {"2*N + 1", 15}, {"1 + 2 * 3", 7}, {"(1 + 2) * 3", 9}, {"10 - 3 - 2", 5}, {"- 2 ** 2", -4}, {"2 ** 3 ** 2", 512},
 		{"-7 // 2", -4}, {"7 // -2", -4}, {"-7 % 3", 2}, {"7 % -3", -2}, {"M // 2 * 2 + M % 2", -7}, {"ceildiv(N, 2)", 4}, {"ceildiv(M, 2)", -3},
-		{"min(N, 3, D)", 3}, {"max(N, 3, D)", 64}, {"stride[1]", 3}, {"sum(n)", 6}, {"len(n)", 3}, {"0 ** 0", 1},
+		{"min(N, 3, D)", 3}, {"max(N, 3, D)", 64}, {"stride[1]", 3}, {"sum(n)", 6}, {"len(n)", 3}, {"is_pow2(D)", 1}, {"is_pow2(N) or is_pow2(M)", 0}, {"is_pow2(Z)", 0}, {"is_pow2(2 ** 62)", 1},
+		{"not is_pow2(N + 1) and is_pow2(1)", 0}, {"0 ** 0", 1},
 		{"N == 7", 1}, {"N != 7", 0}, {"N < 8 and D >= 64", 1}, {"not N < 8 or N > D", 0}, {"not not N", 1}, {"Z == 0 or N % Z == 0", 1},
 		{"Z != 0 and N % Z == 0", 0}, {"1 + 2 == 3", 1}, {"-9223372036854775807 - 1", math.MinInt64}, {"3 ** 39", 4052555153018976267},
 		{"9223372036854775807 % -1", 0}, {"(-2) ** 63", math.MinInt64},
@@ -145,7 +146,7 @@ func TestExprText(t *testing.T) {
 func FuzzExpr(f *testing.F) {
 	for _, text := range []string{
 		"N", "-2 ** 2", "7 // -2", "(H + 2*padding[0]) // stride[0]", "min(max(T // 64, 1), 32)", "a < b and not c == d or e", "D ** -0.5",
-		"ceildiv(N, 2)", "sum(n) + len(n)", "aligned(a, 16)", "1e-6", "9223372036854775807 * 2",
+		"ceildiv(N, 2)", "sum(n) + len(n)", "aligned(a, 16)", "is_pow2(N // 2)", "1e-6", "9223372036854775807 * 2",
 	} {
 		f.Add(text)
 	}

@@ -50,7 +50,7 @@ var reserved = reservedNames([][2]string{
 		sizeof static static_assert static_cast struct switch template this thread_local throw true typedef typeid typename
 		union unsigned using virtual void volatile wchar_t xor xor_eq`},
 	{"a framework's own argument", "input out self cls args kwargs device stream requires_grad"},
-	{"a function of expressions", "aligned ceildiv"},
+	{"a function of expressions", "aligned ceildiv is_pow2"},
 	{"a parameter of references", "xp"},
 	{"a field of every argument struct", "batch"},
 	{"a C++ type that generated code uses", "DLTensor int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t"},
