@@ -129,12 +129,12 @@ func ValuePlans(op *opdef.Op, d DTypes) []Plan {
 // BaseOnly is the one plan of checks in which sizes, attributes and contents do not matter.
 func BaseOnly(d DTypes) []Plan { return []Plan{BasePlan(d)} }
 
-// SizePlans gives each symbol each of its sizes in turn, or the nearest ones that conditions allow, and the sizes at which
-// conditions change; then the leading dims, and attrs that are sizes of results.
-func SizePlans(op *opdef.Op, d DTypes) []Plan {
+// SizePlans gives each symbol each of its sizes in turn, or the nearest ones that conditions allow, the sizes at which conditions
+// change, and those of a kernel, if one is given; then the leading dims, and attrs that are sizes of results.
+func SizePlans(op *opdef.Op, k *opdef.Kernel, d DTypes) []Plan {
 	var plans []Plan
 	for _, s := range Symbols(op) {
-		for _, n := range slices.Concat(sweepSizes(op, s), boundSizes(op, s)) {
+		for _, n := range slices.Concat(sweepSizes(op, s), boundSizes(op, s), paramSizes(k)) {
 			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
 		}
 	}
@@ -146,13 +146,11 @@ func SizePlans(op *opdef.Op, d DTypes) []Plan {
 	return append(settledPlans(op, plans), sizeAttrPlans(op, d)...)
 }
 
-// ParamSizePlans give each symbol the values of a kernel's parameters, which often are the sizes of tiles, and one more; none
-// without a kernel.
-func ParamSizePlans(op *opdef.Op, k *opdef.Kernel, d DTypes) []Plan {
+// paramSizes are the values of a kernel's parameters, which often are the sizes of tiles, and one more; none without a kernel.
+func paramSizes(k *opdef.Kernel) (sizes []int64) {
 	if k == nil {
 		return nil
 	}
-	var sizes []int64
 	for _, p := range k.Params {
 		for _, v := range p.Values {
 			if v > 2 && v <= LongSize {
@@ -160,13 +158,7 @@ func ParamSizePlans(op *opdef.Op, k *opdef.Kernel, d DTypes) []Plan {
 			}
 		}
 	}
-	var plans []Plan
-	for _, s := range Symbols(op) {
-		for _, n := range sizes {
-			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}})
-		}
-	}
-	return settledPlans(op, plans)
+	return sizes
 }
 
 // RankPlans vary the number of leading dims.

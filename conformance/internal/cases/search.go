@@ -42,7 +42,9 @@ func (s *search) found() bool {
 		s.limit = limit
 		ended := true
 		for _, s.allowEmpty = range []bool{false, true} {
-			s.tries = 0
+			if s.tries = 0; s.allowEmpty {
+				s.onlyZeros()
+			}
 			if s.next(0) {
 				return true
 			}
@@ -59,6 +61,29 @@ func (s *search) found() bool {
 	}
 	return false
 }
+
+// onlyZeros notes the sizes that a kernel's condition leaves empty only: of each other one, conditions say that it cannot be.
+func (s *search) onlyZeros() {
+	if s.when == nil || s.zeros != nil {
+		return
+	}
+	s.zeros = []string{}
+	one := *s
+	for _, name := range s.free {
+		one.sizes = maps.Clone(s.sizes)
+		possible := false
+		for n := int64(1); n <= mostLooked && !possible; n++ {
+			one.sizes[name] = n
+			possible = one.possible()
+		}
+		if !possible {
+			s.zeros = append(s.zeros, name)
+		}
+	}
+}
+
+// mostLooked is the largest size of which a search asks whether it can be.
+const mostLooked = 1 << 12
 
 // quickTries is how many steps a search may take before it is worth while to look at what the conditions connect.
 const quickTries = 2000
@@ -117,6 +142,8 @@ type search struct {
 	// tries counts steps, up to the limit.
 	tries, limit int
 	allowEmpty   bool
+	// zeros are the symbols that a kernel's condition leaves 0 only; nil before they are known.
+	zeros []string
 	// partial asks for sizes of some symbols that no condition excludes.
 	partial bool
 	// batch are the leading dims, where they count for the size of arguments.
@@ -132,8 +159,9 @@ func (s *search) next(i int) bool {
 	name := s.order[i]
 	list := Candidates(s.op, name, slices.Index(s.free, name))
 	if s.when != nil && slices.Contains(s.op.Depends(s.when), name) {
-		if list = append(list, whenSizes...); s.allowEmpty {
-			list = append(list, 0) // better than no call of the kernel
+		list = append(list, whenSizes...)
+		if slices.Contains(s.zeros, name) {
+			list = append(list, 0)
 		}
 	}
 	for _, n := range append(list, s.multiples(name)...) {

@@ -2,7 +2,6 @@ package cases
 
 import (
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -129,24 +128,31 @@ reference = "return x"
 	}
 }
 
-// What a kernel's parameters say is tried along each dimension, where it can be a size.
-func TestParamSizePlans(t *testing.T) {
+// What a kernel's parameters say is tried along each dimension, once, where it can be a size.
+func TestParamSizes(t *testing.T) {
 	p, findings, err := load.Load(filepath.Join("..", "..", ".."))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
 	op := p.Ops[slices.IndexFunc(p.Ops, func(op *opdef.Op) bool { return op.Name == "gemm" })]
-	k := &opdef.Kernel{Params: []opdef.Param{{Name: "rows", Values: []int64{48, -1, 1 << 20}}}}
-	var got []map[string]int64
-	for _, p := range ParamSizePlans(op, k, DeclaredDTypes(op)[0]) {
-		got = append(got, p.Sizes)
+	k := &opdef.Kernel{Params: []opdef.Param{{Name: "rows", Values: []int64{48, -1, 64, 1 << 20}}}}
+	d := DeclaredDTypes(op)[0]
+	usual, all := SizePlans(op, nil, d), SizePlans(op, k, d)
+	for _, s := range []string{"M", "K", "N"} {
+		for n, tried := range map[int64]int{48: 1, 49: 1, 64: 1, 65: 1, 1 << 20: 0} {
+			found := 0
+			for _, p := range all {
+				if p.Sizes[s] == n {
+					found++
+				}
+			}
+			if found != tried {
+				t.Errorf("%s = %d: tried %d times, want %d", s, n, found, tried)
+			}
+		}
 	}
-	want := []map[string]int64{{"M": 48}, {"M": 49}, {"K": 48}, {"K": 49}, {"N": 48}, {"N": 49}}
-	if !slices.EqualFunc(got, want, maps.Equal) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if plans := ParamSizePlans(op, nil, DeclaredDTypes(op)[0]); plans != nil {
-		t.Errorf("without a kernel: got %v", plans)
+	if len(all) != len(usual)+9 {
+		t.Errorf("%d plans with a kernel, %d without", len(all), len(usual))
 	}
 }
 
@@ -194,17 +200,21 @@ func TestAscendingRows(t *testing.T) {
 	}
 }
 
-// A kernel that only empty calls reach gets one.
+// A kernel that only empty calls reach gets one; one for which there is a size, and none that is tried, is not said to have been tried.
 func TestKernelOfEmptyCalls(t *testing.T) {
-	text := ascending + "require = [\"A % 3 == 0\"]\n[[kernels]]\nname = \"few\"\ndevice = \"cpu\"\nwhen = \"A < 3\"\n[[kernels]]\nname = \"all\"\ndevice = \"cpu\"\n"
+	text := ascending + "require = [\"A % 3 == 0\"]\n[[kernels]]\nname = \"few\"\ndevice = \"cpu\"\nwhen = \"A < 3\"\n" +
+		"[[kernels]]\nname = \"rare\"\ndevice = \"cpu\"\nwhen = \"A % 801 == 0\"\n[[kernels]]\nname = \"all\"\ndevice = \"cpu\"\n"
 	p, findings, err := load.Load(tooltest.Project(t, "ascending", text))
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
-	for i, want := range []int64{0, 3} {
-		c, err := ForKernel(p.Ops[0], &p.Ops[0].Kernels[i], BasePlan(DTypes{"T": "f32", "I": "i32"}))
-		if err != nil || c.Sizes["A"]%3 != 0 || min(c.Sizes["A"], 3) != want {
-			t.Errorf("%s: %+v, %v", p.Ops[0].Kernels[i].Name, c, err)
+	for i, want := range []int64{0, -1, 3} {
+		got := int64(-1)
+		if c, err := ForKernel(p.Ops[0], &p.Ops[0].Kernels[i], BasePlan(DTypes{"T": "f32", "I": "i32"})); err == nil {
+			got = min(c.Sizes["A"], 3)
+		}
+		if got != want {
+			t.Errorf("%s: A = %d, want %d", p.Ops[0].Kernels[i].Name, got, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -79,6 +80,19 @@ func (t *T) unreachedKernelError() error {
 		return nil
 	}
 	return cases.ErrNoSizes
+}
+
+// noCases accounts for a row whose plans make no call, of which first is one: where conditions exclude them all, though not the base
+// case, the row is unsupported.
+func (t *T) noCases(d cases.DTypes, first cases.Plan) error {
+	if _, err := t.NewCase(first); !errors.Is(err, cases.ErrNoSizes) {
+		return err
+	}
+	if _, err := t.NewCase(cases.BasePlan(d)); err != nil {
+		return t.unreachedKernelError()
+	}
+	t.CurrentRow().Unsupported = "conditions exclude all calls that this check makes"
+	return nil
 }
 
 // ExpectKernelsReached expects some row of each kernel to have run it, unless this machine cannot.

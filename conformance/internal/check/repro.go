@@ -91,7 +91,7 @@ func (t *T) reproducer(call *calls.Call, at *Element, text string) (map[string][
 		at.Output = slices.IndexFunc(list, func(s cases.Slot) bool { return s.Arg == cases.Slots(t.Op)[at.Slot].Arg })
 	}
 	d := calls.AbilitiesOf(t.Caller).Script
-	plain := call.Probe == "" && call.Mode == "eager" && call.Extra == nil && len(call.Inputs) <= len(call.Op.Inputs)
+	plain := call.Probe == "" && call.Mode == "eager" && call.Extra == nil && call.Style != calls.InOrder && len(call.Inputs) <= len(call.Op.Inputs)
 	if d == nil || !plain || t.Env.Replay.Always {
 		request, blobs := calls.Pack(t.Caller.Name(), call)
 		return t.Env.recorded(t.Caller.Name(), request, blobs, at, text)

@@ -136,8 +136,8 @@ const (
 	mostWidened  = 64
 )
 
-// Widened is the bound of a result for contents in which rounding weighs more than it usually does: many times as much as the
-// reference in float32 is off, which may happen to be little.
+// Widened is the bound of a result for contents in which rounding weighs more than it usually does: 16 times what the reference loses
+// in float32. It may lose little by chance, so that there is a least.
 func Widened(b Tolerance, d dtype.DType, want, narrow Expected) Tolerance {
 	share := 0.0
 	for i := range want.Values {

@@ -29,7 +29,7 @@ func TestSizesNearConditions(t *testing.T) {
 	} {
 		op := written(t, x, "", "require = ["+requires+"]"+y)
 		var got []int64
-		for _, p := range cases.SizePlans(op, cases.DeclaredDTypes(op)[0]) {
+		for _, p := range cases.SizePlans(op, nil, cases.DeclaredDTypes(op)[0]) {
 			if _, err := cases.New(op, p); err == nil && len(p.Sizes) > 0 {
 				got = append(got, p.Sizes["N"])
 			}

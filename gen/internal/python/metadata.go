@@ -68,6 +68,9 @@ func (v *function) links() []layout.Node {
 	if names := derivative.Without(v.Op); len(names) > 0 {
 		out = append(out, layout.TupleNode("no_grad=", quoted(names)))
 	}
+	if len(v.Order) > 0 {
+		out = append(out, layout.TupleNode("order=", quoted(v.Order)))
+	}
 	return out
 }
 

@@ -119,6 +119,11 @@ func (v *torchOp) Gradients() string {
 // calls is the statement that calls an op's public function and names its results.
 func (v *torchOp) calls(owner string, op *opdef.Op) string {
 	args := opdef.ArgNames(op.Inputs)
+	for i, name := range args {
+		if len(op.Order) > 0 {
+			args[i] = name + "=" + name
+		}
+	}
 	for _, name := range op.AttrNames() {
 		args = append(args, name+"="+name)
 	}

@@ -172,6 +172,8 @@ func TestCompareExactly(t *testing.T) {
 		{[]string{"W = [\"f32\", \"f16\"]", "W = [\"f32\"]"}, nil, ""},
 		{[]string{", W = [\"f32\", \"f16\"]", "", "W[N]", "f32[N]"}, nil, ""},
 		{[]string{"T = [\"f32\", \"f16\"], ", "", "T[", "f32[", ", \"T != f16 or P > 3\"", ""}, []string{", \"T != f16 or P > 3\"", ""}, ""},
+		{absent(`"f32", "f16"`), absent(`"f32", "f16", "bf16"`), ""},
+		{absent(`"f32", "f16"`), absent(`"f16", "f32"`), "breaks: where bias is left out, its dtype counts as f16, and was f32"},
 		{[]string{"\"T[*, P]", "\"f32[*, P]"}, nil, "breaks: y is f16 now where x is f16"},
 		{[]string{`default = "N + 1"`, "max = 9223372036854775807"}, []string{`default = "N + 1"`, "max = 9223372036854775806"}, "breaks: the attribute size has to be at most 9223372036854775806"},
 	} {
@@ -183,6 +185,11 @@ func TestCompareExactly(t *testing.T) {
 			t.Errorf("%q to %q: got %q, want %s", tt.before, tt.after, got, tt.want)
 		}
 	}
+}
+
+// absent gives the optional input a dtype variable of its own, with its dtypes.
+func absent(dtypes string) []string {
+	return []string{`W = ["f32", "f16"]`, "W = [" + dtypes + "]", "W[N]", "T[N]", `"T[N]", doc = "Summands."`, `"W[N]", doc = "Summands."`, `"T[N]", optional`, `"W[N]", optional`}
 }
 
 // several replaces the definition by one with two sizes.

@@ -8,6 +8,7 @@ import (
 
 // dtypes compares which dtypes arguments may have, alone and together with each input.
 func (c *comparison) dtypes(old, op *opdef.Op) {
+	c.absent(old, op)
 	inputs := len(old.Inputs)
 	args, others := slices.Concat(old.Inputs, old.Outputs), slices.Concat(op.Inputs, op.Outputs)
 	for i, was := range args {
@@ -27,6 +28,20 @@ func (c *comparison) dtypes(old, op *opdef.Op) {
 					c.follows(before, after)
 				}
 			}
+		}
+	}
+}
+
+// absent compares what the dtypes of inputs count as where these are left out.
+func (c *comparison) absent(old, op *opdef.Op) {
+	for _, v := range old.DTypes {
+		was, _ := named(old.Inputs, old.OptionalDType(v.Name))
+		is, ok := named(op.Inputs, was.Name)
+		if !ok || op.OptionalDType(is.Type.Var) == "" {
+			continue
+		}
+		if before, after := v.OneOf[0], allowed(op, is)[0]; before != after {
+			c.breaks("where %s is left out, its dtype counts as %s, and was %s", is.Name, after, before)
 		}
 	}
 }

@@ -35,6 +35,8 @@ func (p *Program) castHint(e *expr.Expr) string {
 	for _, s := range e.Symbols() {
 		switch from := p.DTypeOf[s]; {
 		case from == "":
+		case p.Op.OptionalDType(s) != "":
+			casts = append(casts, from+" (or give it)")
 		case p.Op.InputIndex(from) >= 0:
 			casts = append(casts, from)
 		default:

@@ -194,7 +194,7 @@ func TestDTypeOfAbsentInput(t *testing.T) {
 	definition := strings.NewReplacer(`O = [`, `I = ["i32", "i64"], O = [`, `"T[*, D]", optional`, `"I[D]", optional`,
 		`require = [`, `require = ["I == i32 or D % 2 == 0", `).Replace(window)
 	for name, want := range map[string]string{
-		"": "", "int32": "", "int64": "ValueError: window: expected I == i32 or D % 2 == 0, got D = 5, I = int64: cast y",
+		"": "", "int32": "", "int64": "ValueError: window: expected I == i32 or D % 2 == 0, got D = 5, I = int64: cast y (or give it)",
 		"float32": "TypeError: window: y: expected dtype int32 or int64, got float32",
 	} {
 		call, got := right(), ""

@@ -45,6 +45,7 @@ func (d *Drawer) Next() []*Op {
 	}
 	for _, op := range ops {
 		d.op = op
+		d.order()
 		d.scratch()
 		d.kernels()
 		d.fault()

@@ -130,13 +130,13 @@ func (d *Drawer) rest() {
 	if d.often(3) {
 		d.op.others = append(d.op.others, d.flops()...)
 	}
-	if d.often(2) && !slices.ContainsFunc(d.op.inputs, func(a arg) bool { return a.list != "" }) {
-		d.op.others = append(d.op.others, d.order())
-	}
 }
 
-// order draws the order of parameters: of all inputs, and of some attributes.
-func (d *Drawer) order() string {
+// order draws an order of parameters for some ops: of all inputs, and of some attributes.
+func (d *Drawer) order() {
+	if !d.often(2) || slices.ContainsFunc(d.op.inputs, func(a arg) bool { return a.list != "" }) {
+		return
+	}
 	var names []string
 	for _, in := range d.op.inputs {
 		names = append(names, strconv.Quote(in.name))
@@ -147,7 +147,7 @@ func (d *Drawer) order() string {
 		}
 	}
 	d.random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	return "order = [" + strings.Join(names, ", ") + "]"
+	d.op.others = append(d.op.others, "order = ["+strings.Join(names, ", ")+"]")
 }
 
 // flops are how many operations a call needs, and a named call.

@@ -21,7 +21,7 @@ def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
 
     With arguments of a call, in any framework, the text says which of them are copied.
     """
-    form, spread, attrs = _single(op, args, named)
+    form, spread, attrs = _single(op, *_placed(op, args, named))
     given = _bind(form, spread, attrs)
     facts = dict(op.facts)
     if given:
@@ -31,6 +31,21 @@ def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
     dtypes = [(name, one_of(names)) for name, names in op.dtypes.items()]
     topics = [*facts.items(), *kernels, ("definition", op.file)]
     return "\n".join([op.call, op.doc, "", *_table([*arrays, *dtypes]), "", *_table(topics)])
+
+
+def _placed(
+    op: Op, args: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of an op by name if its parameters have an order of their own."""
+    if not op.order:
+        return args, named
+    if len(args) > len(op.order):
+        raise TypeError(f"{op.name}: expected at most {len(op.order)} arguments, got {len(args)}")
+    given = dict(zip(op.order, args))
+    for name in given:
+        if name in named:
+            raise TypeError(f"{op.name}: unexpected argument '{name}'")
+    return (), {**given, **named}
 
 
 def _single(

@@ -94,6 +94,8 @@ class Op(NamedTuple):
     """What makes the name of a tangent in ``forward`` from that of an argument."""
     no_grad: tuple[str, ...] = ()
     """Names of the inputs of floating point by which there is no derivative, though there are others."""
+    order: tuple[str, ...] = ()
+    """The parameters that can be given by their place; empty for the inputs."""
     lengths: tuple[int, ...] = ()
     """How many arrays each list has, in the form of an op whose arrays are arguments one by one."""
 

@@ -136,7 +136,10 @@ func mayHoldAlways(c *cases.Case, r rule.Rule) bool {
 		return (r.When != nil || r.Kind == rule.SizeBind) && len(invalid.Chosen(c.Op, r)) > 0
 	case rule.Layout, rule.Distinct, rule.Apart:
 		x := c.Inputs[c.Op.InputIndex(r.Arg)]
-		return x != nil && (x.Len() < 2 || r.Kind == rule.Distinct && x.Rank() < 2)
+		return x != nil && (x.Len() < 2 || r.Kind == rule.Distinct && x.Rank() < 2 || r.Kind == rule.Apart && !slices.ContainsFunc(r.Others, func(name string) bool {
+			other := c.Inputs[c.Op.InputIndex(name)]
+			return addsApart(c.Op, r, name) && other != nil && other.Len() > 0
+		}))
 	}
 	return false
 }
@@ -144,8 +147,11 @@ func mayHoldAlways(c *cases.Case, r rule.Rule) bool {
 // isRepeated reports whether all that a rule forbids is forbidden by earlier ones: that a mutated input lies apart from
 // others, which are mutated themselves and come first.
 func isRepeated(op *opdef.Op, r rule.Rule) bool {
-	return r.Kind == rule.Apart && !slices.ContainsFunc(r.Others, func(name string) bool {
-		i := op.InputIndex(name)
-		return !op.Inputs[i].Mutated || i > op.InputIndex(r.Arg)
-	})
+	return r.Kind == rule.Apart && !slices.ContainsFunc(r.Others, func(name string) bool { return addsApart(op, r, name) })
+}
+
+// addsApart reports whether no earlier rule forbids that an input lies where the mutated one of the rule lies.
+func addsApart(op *opdef.Op, r rule.Rule, name string) bool {
+	i := op.InputIndex(name)
+	return !op.Inputs[i].Mutated || i > op.InputIndex(r.Arg)
 }

@@ -52,7 +52,7 @@ func checkIndependent(t *check.T) error {
 		all = cases.DeclaredDTypes(t.Op)
 	}
 	d := all[0]
-	plans := slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, d), cases.AttrPlans(t.Op, d), cases.ZeroPlans(t.Op, d), cases.ContentPlans(d))
+	plans := slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, nil, d), cases.AttrPlans(t.Op, d), cases.ZeroPlans(t.Op, d), cases.ContentPlans(d))
 	for _, c := range cases.All(t.Op, plans, t.OpSampler()) {
 		got, missing, err := oracle.Independent(t.Ctx, c)
 		if missing != "" {

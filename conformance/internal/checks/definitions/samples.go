@@ -22,7 +22,7 @@ func checkSamples(t *check.T) error {
 		return check.Unsupported("nobody runs the author's Python here")
 	}
 	return t.EachRow(func(d cases.DTypes) error {
-		for _, p := range slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, d), cases.ZeroPlans(t.Op, d)) {
+		for _, p := range slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, nil, d), cases.ZeroPlans(t.Op, d)) {
 			if _, err := cases.New(t.Op, p); err != nil {
 				continue // the definition excludes it
 			}

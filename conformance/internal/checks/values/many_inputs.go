@@ -63,11 +63,11 @@ func checkManyInputs(most int, patience time.Duration) func(t *check.T) error {
 	}
 }
 
-// expectWidened compares the results of a call. Among thousands of contents there are some in which rounding weighs more than in
-// those that other checks make: what is off is judged by what the reference loses in float32.
+// expectWidened compares the results of a call with the reference. Bounds are made for usual contents, and among thousands there are
+// some in which rounding weighs more: a result that is beyond its bound gets a wider one, by what the reference loses in float32.
 func expectWidened(t *check.T, c *cases.Case) error {
 	call, result, err := t.RunCase(t.Caller, c)
-	if err != nil || !t.ExpectMetadata(call, c.Name, c, result) {
+	if err != nil || !t.ExpectMetadata(call, c.Name, c, result) || c.Empty() {
 		return err
 	}
 	want, err := t.Env.Oracle.Reference(t.Ctx, c, "float64")

@@ -32,7 +32,7 @@ func checkProperties(t *check.T) error {
 		return check.Unsupported("nobody runs the author's Python here")
 	}
 	plans := func(d cases.DTypes) []cases.Plan {
-		return slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, d), cases.AttrPlans(t.Op, d), cases.ZeroPlans(t.Op, d))
+		return slices.Concat(cases.ValuePlans(t.Op, d), cases.SizePlans(t.Op, nil, d), cases.AttrPlans(t.Op, d), cases.ZeroPlans(t.Op, d))
 	}
 	return t.EachCase(plans, func(c *cases.Case) error {
 		call, result, err := t.RunCase(t.Caller, c)

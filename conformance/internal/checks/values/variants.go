@@ -101,11 +101,14 @@ func dtypesDecide(when *expr.Expr, d cases.DTypes) bool {
 		when.EvalCondition(d, expr.NoValues{}) == expr.KnownTrue
 }
 
-// aboutLarge reports whether a condition has a number that no size of a sample reaches, such as 2**31.
+// aboutLarge reports whether a condition compares with a number that no size of a sample reaches, such as 2**31; what is divided, as
+// is_pow2 does, does not count.
 func aboutLarge(when *expr.Expr) (large bool) {
 	when.Walk(func(e *expr.Expr) {
-		n, err := e.Eval(expr.NoValues{})
-		large = large || err == nil && n > cases.MaxElements
+		for _, arg := range e.Args {
+			n, err := arg.Eval(expr.NoValues{})
+			large = large || e.Op != expr.OpMod && err == nil && n > cases.MaxElements
+		}
 	})
 	return large
 }

@@ -74,7 +74,8 @@ def dtype_like(caller: Reader, call: Bound) -> Any:
         elif not accepted(call, name, call.options["short"][value]):
             raise AssertionError(f"{name} = {call.options['short'][value]!r} was refused")
         for other in (Like(array.dtype), Equal(value)):
-            refused(call, name, other, TypeError, f"{call.op}: {name}: expected dtype ")
+            want = f"{call.op}: {name}: expected dtype "
+            refused(call, name, other, TypeError, want, f", got {type(other).__name__}")
     return call()
 
 
@@ -122,14 +123,17 @@ def accepted(call: Bound, name: str, value: object) -> bool:
     return True
 
 
-def refused(call: Bound, name: str, value: object, kind: type[Exception], want: str) -> None:
-    """Expect an error for one attribute: its class, and how it begins."""
+def refused(
+    call: Bound, name: str, value: object, kind: type[Exception], want: str, end: str = ""
+) -> None:
+    """Expect an error for one attribute: its class, and how it begins and ends."""
     try:
         replace(call, kwargs={**call.kwargs, name: value})()
     except REFUSED as error:
-        if type(error) is not kind or not str(error).startswith(want):
-            got = f"{type(error).__name__}: {error}"
-            raise AssertionError(f"want {kind.__name__}: {want}, got {got}") from error
+        text = str(error)
+        if type(error) is not kind or not (text.startswith(want) and text.endswith(end)):
+            got = f"{type(error).__name__}: {text}"
+            raise AssertionError(f"want {kind.__name__}: {want}...{end}, got {got}") from error
     else:
         raise AssertionError(f"computed with {name} = {value!r}"[:200])
 

@@ -112,7 +112,7 @@ class Caller(Abilities):
         return single(self.whole(op), self.lists)
 
     def whole(self, op: str) -> Callable[..., Any]:
-        """Return the same function, whose arguments may be lists."""
+        """Return that function as it takes lists: whole, and not array by array."""
         function, backend = getattr(self.package, op), self.backend
         return (
             function if self.in_order or not backend else inputs_first(function, backend.ops()[op])
@@ -178,7 +178,7 @@ class Caller(Abilities):
 
         The blobs of the answer are the results, then the memory behind each array argument.
         """
-        self.lists, self.in_order = request["lists"], request.get("in_order", False)
+        self.lists = request["lists"]
         buffers = memories(blobs)
         made: list[tuple[Any, Request]] = []
 

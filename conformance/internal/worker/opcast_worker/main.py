@@ -64,7 +64,7 @@ HANDLERS: dict[str, Handler] = {
 
 def answer(worker: Any, request: Request, blobs: list[bytes]) -> Answer:
     """Answer one request."""
-    worker.lists = request.get("lists")
+    worker.lists, worker.in_order = request.get("lists"), request.get("in_order", False)
     return HANDLERS[request["do"]](worker, request, blobs)
 
 

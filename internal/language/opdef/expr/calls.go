@@ -11,6 +11,9 @@ import (
 // calls holds the functions and how many arguments each takes; -1 means two or more.
 var calls = map[string]int{"min": -1, "max": -1, "ceildiv": 2, "sum": 1, "len": 1, "aligned": 2, "is_pow2": 1}
 
+// truths are the operations whose value is true or false.
+var truths = []Op{OpAnd, OpOr, OpNot, OpEq, OpNe, OpLt, OpLe, OpGt, OpGe, OpAligned}
+
 // call parses the arguments of a function whose name was just read.
 func (p *parser) call(col int, name string) *Expr {
 	want, known := calls[name]
@@ -31,6 +34,9 @@ func (p *parser) call(col int, name string) *Expr {
 		p.fail(col, "", "%s takes %s, got %d", name, arity(want), len(args))
 	}
 	if name == "is_pow2" {
+		if slices.Contains(truths, args[0].Op) {
+			p.fail(args[0].Col, "", "is_pow2 takes a number, got %q", args[0].Text)
+		}
 		return p.isPow2(col, args[0])
 	}
 	e := p.node(col, Op(name), args...)

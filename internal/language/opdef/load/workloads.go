@@ -129,9 +129,23 @@ func (c *checker) workloadFits(w *opdef.Workload, path string) {
 			return
 		}
 	}
+	c.workloadAbsent(w, path)
 	for _, e := range c.op.Requires {
 		if c.expand(e).EvalCondition(w.DTypes, w) == expr.KnownFalse {
 			c.report(path, code.Workload, "", "the workload breaks %s", e.Text)
 		}
+	}
+}
+
+// workloadAbsent binds the dtype variables of inputs that a workload leaves out, which it cannot choose.
+func (c *checker) workloadAbsent(w *opdef.Workload, path string) {
+	for _, v := range c.op.DTypes {
+		if in := c.op.OptionalDType(v.Name); in == "" || !slices.Contains(w.Without, in) {
+			continue
+		}
+		if chosen := w.DTypes[v.Name]; chosen != "" && chosen != v.OneOf[0] {
+			c.report(path, code.Workload, "leave it out", "the workload has a dtype %s of the input that it leaves out", v.Name)
+		}
+		w.DTypes[v.Name] = v.OneOf[0]
 	}
 }
