@@ -200,7 +200,7 @@ func TestAscendingRows(t *testing.T) {
 	}
 }
 
-// A kernel that only empty calls reach gets one; one for which there is a size, and none that is tried, is not said to have been tried.
+// A kernel that only empty calls reach gets one. A kernel that wants a size which is not tried gets none: its author has to name one.
 func TestKernelOfEmptyCalls(t *testing.T) {
 	text := ascending + "require = [\"A % 3 == 0\"]\n[[kernels]]\nname = \"few\"\ndevice = \"cpu\"\nwhen = \"A < 3\"\n" +
 		"[[kernels]]\nname = \"rare\"\ndevice = \"cpu\"\nwhen = \"A % 801 == 0\"\n[[kernels]]\nname = \"all\"\ndevice = \"cpu\"\n"
