@@ -79,6 +79,7 @@ var planted = map[string]struct {
 		return isInt
 	})}},
 	"a choice is ignored":    {"attrs", fake.Framework{After: when(func(c *calls.Call) bool { return c.Attrs["mode"] == "relu" })}},
+	"places are mixed up":    {"keywords", fake.Framework{After: when(func(c *calls.Call) bool { return c.Style == calls.InOrder })}},
 	"keywords are mixed up":  {"keywords", fake.Framework{After: when(func(c *calls.Call) bool { return c.Style == calls.Reversed })}},
 	"neighbours matter":      {"split", fake.Framework{After: when(func(c *calls.Call) bool { return x(c).Shape[0] == 3 })}},
 	"a tail is missed":       {"sizes", fake.Framework{After: when(func(c *calls.Call) bool { return x(c).Shape[x(c).Rank()-1] == 129 })}},

@@ -214,7 +214,7 @@ func TestReproduce(t *testing.T) {
 	}
 	for _, want := range []string{
 		"import toy_numpy as ops", `x = array("x", np.dtype("float16"), [2, 3, 5], [2, 4, 12], 0)`,
-		`result = ops.affine(x, w, bias, alpha=float("0.5"))`, "# y: got 1,\n",
+		`result = ops.affine(x=x, w=w, bias=bias, alpha=float("0.5"))`, "# y: got 1,\n",
 		`print("y[1, 2, 3]: got", result[1, 2, 3], "want 0.25")`,
 	} {
 		if !strings.Contains(string(script), want) {

@@ -268,11 +268,12 @@ func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Descriptio
 	// Docstrings break the lines of long docs.
 	public := []string{"accumulate", "affine", "conv", "counts", "gather", "join", "norm", "norm_backward", "ragged"}
 	d := &calls.Description{Doc: strings.Replace(op.Doc, " ", "\n    ", 1) + "\n\nMore.", Public: public}
-	for _, in := range op.Whole().Inputs {
-		d.Parameters = append(d.Parameters, calls.Parameter{Name: in.Name, Required: !in.Optional})
-	}
-	for i := range op.Attrs {
-		d.Parameters = append(d.Parameters, calls.Parameter{Name: op.Attrs[i].Name, Keyword: true, Default: tagOf(op.Attrs[i].Default)})
+	for _, p := range op.Whole().Parameters() {
+		shown := calls.Parameter{Name: p.Name(), Keyword: !p.Positional, Required: p.Needed}
+		if p.Attr != nil {
+			shown.Default = tagOf(p.Attr.Default)
+		}
+		d.Parameters = append(d.Parameters, shown)
 	}
 	if check.OutputsGiven(op, f) == nil && !calls.IsBare(f) {
 		d.Parameters = append(d.Parameters, calls.Parameter{Name: "out", Keyword: true, Default: map[string]any{"none": nil}})
