@@ -94,7 +94,7 @@ func (c *checker) inputs() {
 		case raw.Optional:
 			optional = raw.Name
 		case optional != "":
-			c.report(path, code.Order, "move it up", "required input %s stands after the optional input %s", raw.Name, optional)
+			c.report(path, code.Order, "move it up; order = [...] can keep its place for callers in Python", "required input %s stands after the optional input %s", raw.Name, optional)
 		}
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		c.stride(&arg, path)
