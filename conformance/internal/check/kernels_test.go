@@ -1,15 +1,20 @@
 package check
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	shellquote "github.com/kballard/go-shellquote"
 
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/results/report"
 	"github.com/opcast/opcast/internal/system/rpc"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // A kernel that the machine cannot run is not one that no sample reaches.
@@ -60,5 +65,34 @@ func TestPythonUnderWords(t *testing.T) {
 	}
 	if e.Replay.Under = nil; e.python() != "env/bin/python" {
 		t.Error(e.python())
+	}
+}
+
+// A check whose calls conditions exclude says so; a kernel that no call at all reaches needs samples.
+func TestExcludedCalls(t *testing.T) {
+	p, findings, err := load.Load(tooltest.Project(t, "few", `doc = "Copy short rows."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [{ name = "x", type = "T[N]", doc = "A." }]
+outputs = [{ name = "y", type = "T[N]", doc = "A." }]
+require = ["N <= 64"]
+reference = "return x"
+kernels = [{ name = "even", device = "cpu", when = "N % 2 == 0" }, { name = "never", device = "cpu", when = "N > 100" }, { name = "all", device = "cpu" }]
+`))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	rows := &T{Op: p.Ops[0], Env: &Environment{Device: "cpu"}, Caller: calls.StubCaller{CallerName: calls.BackendName}, Ctx: t.Context()}
+	large := func(d cases.DTypes) []cases.Plan {
+		return []cases.Plan{{Name: "large", DTypes: d, Sizes: map[string]int64{"N": 1000}}}
+	}
+	if err := rows.EachCase(large, func(c *cases.Case) error { return errors.New(c.Name) }); err != nil {
+		t.Fatal(err)
+	}
+	for i, unsupported := range []bool{true, false, true} {
+		r := rows.Rows[i]
+		if (r.Unsupported != "") != unsupported || (len(r.Failures) > 0) == unsupported {
+			t.Errorf("%s: unsupported %q, failures %q", r.Kernel, r.Unsupported, r.Failures)
+		}
 	}
 }

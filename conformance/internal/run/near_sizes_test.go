@@ -2,6 +2,7 @@ package run
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
@@ -9,6 +10,8 @@ import (
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/checks/definitions"
 	"github.com/opcast/opcast/conformance/internal/testkit/fake"
+	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // Where conditions exclude the usual sizes, others near them are tried, and those at which conditions change; and every condition
@@ -41,5 +44,26 @@ func TestSizesNearConditions(t *testing.T) {
 		if err := definitions.CheckFaultCoverage(one); err != nil || len(one.CurrentRow().Failures) > 0 || one.CurrentRow().Note != "" {
 			t.Errorf("require = [%s]: %v %v %s", requires, err, one.CurrentRow().Failures, one.CurrentRow().Note)
 		}
+	}
+}
+
+// Where the other arrays of a usual call are empty, no call shows that what is written lies apart from them.
+func TestNothingToLieBeside(t *testing.T) {
+	p, findings, err := load.Load(tooltest.Project(t, "turn", `doc = "Turn x."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [
+  { name = "x", type = "T[A, B]", mutated = true, doc = "A." },
+  { name = "by", type = "f32[A, len(more)]", optional = true, doc = "A." },
+]
+attrs = [{ name = "more", type = "int[]", min = 0, max = 4, default = [], doc = "A." }]
+outputs = []
+reference = "return x[:, ::-1]"
+`))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	if got := definitionJudged(t, p.Ops[0], "fault-coverage"); !strings.HasPrefix(got, "pass") {
+		t.Error(got)
 	}
 }
