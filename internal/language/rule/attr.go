@@ -80,13 +80,14 @@ func attrType(r Rule, v any) error {
 	want := r.Attr.Type
 	switch {
 	case want == "dtype":
-		if name, isName := v.(string); isName && known(name) {
+		name, _ := v.(string)
+		if slices.Contains(r.Allowed, name) {
+			return nil
+		}
+		if known(name) {
 			got = name
 		}
-		if !slices.Contains(r.Allowed, got) {
-			return expected("TypeError", r.Arg, "dtype %s, got %s", Or(r.Allowed), got)
-		}
-		return nil
+		return expected("TypeError", r.Arg, "dtype %s, got %s", Or(r.Allowed), got)
 	case r.Attr.Len != 0:
 		return intList(r, v, got)
 	case got == want, want == "float" && got == "int":

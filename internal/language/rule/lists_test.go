@@ -210,3 +210,19 @@ func TestDTypeOfAbsentInput(t *testing.T) {
 		}
 	}
 }
+
+// A bool is no dtype, though a dtype has its name.
+func TestBoolForDType(t *testing.T) {
+	op := loadOp(t, strings.Replace(window, `O = ["f32", "f16"]`, `O = ["bool", "f32", "f16"]`, 1))
+	const refused = "TypeError: window: out_dtype: expected dtype bool, float32 or float16, got bool"
+	for want, value := range map[string]any{"": "bool", refused: true} {
+		call, got := right(), ""
+		call.Attrs["out_dtype"] = value
+		if f := rule.Check(op, call); f != nil {
+			got = f.Class + ": " + f.Text
+		}
+		if got != want {
+			t.Errorf("%v: got %q, want %q", value, got, want)
+		}
+	}
+}
