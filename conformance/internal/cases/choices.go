@@ -62,6 +62,9 @@ func SpecialPlans(c *Case) (plans []Plan) {
 // dtypesWithout are the dtypes of a plan; a variable whose input is left out stands for its first one.
 func dtypesWithout(op *opdef.Op, p Plan) DTypes {
 	d := p.DTypes
+	if len(p.Without) == 0 {
+		return d
+	}
 	for _, v := range op.DTypes {
 		if slices.Contains(p.Without, op.OptionalDType(v.Name)) {
 			d = maps.Clone(d)

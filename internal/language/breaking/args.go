@@ -139,7 +139,7 @@ func (c *comparison) convention(what string, was, is opdef.Arg) {
 
 // places compares the parameters that callers in Python give by their place, where a definition gives these an order.
 func (c *comparison) places(old, op *opdef.Op) {
-	named := func(o *opdef.Op) (names []string) {
+	positional := func(o *opdef.Op) (names []string) {
 		for _, p := range o.Parameters() {
 			if p.Positional {
 				names = append(names, p.Name())
@@ -147,7 +147,7 @@ func (c *comparison) places(old, op *opdef.Op) {
 		}
 		return names
 	}
-	before, after := named(old), named(op)
+	before, after := positional(old), positional(op)
 	if len(old.Order)+len(op.Order) > 0 && !slices.Equal(before, after[:min(len(before), len(after))]) {
 		c.breaks("callers in Python give other parameters by their place: %v, and %v", before, after)
 	}

@@ -115,8 +115,8 @@ func (o *Op) Sharing(variable string) (places []int) {
 	return places
 }
 
-// OptionalDType is the optional input that alone has a dtype variable, beside results that exist with it only; "" if there is no such
-// input. Where it is left out, conditions and kernels see the first dtype of the variable.
+// OptionalDType is the name of the optional input that sets a dtype variable: no other argument has the variable, except results that
+// exist only with that input. It is "" where there is none. If the input is left out, conditions and kernels see the variable's first dtype.
 func (o *Op) OptionalDType(variable string) string {
 	places := o.Sharing(variable)
 	if len(places) != 1 || !o.Inputs[places[0]].Optional {

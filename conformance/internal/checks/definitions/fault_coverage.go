@@ -136,12 +136,17 @@ func mayHoldAlways(c *cases.Case, r rule.Rule) bool {
 		return (r.When != nil || r.Kind == rule.SizeBind) && len(invalid.Chosen(c.Op, r)) > 0
 	case rule.Layout, rule.Distinct, rule.Apart:
 		x := c.Inputs[c.Op.InputIndex(r.Arg)]
-		return x != nil && (x.Len() < 2 || r.Kind == rule.Distinct && x.Rank() < 2 || r.Kind == rule.Apart && !slices.ContainsFunc(r.Others, func(name string) bool {
-			other := c.Inputs[c.Op.InputIndex(name)]
-			return addsApart(c.Op, r, name) && other != nil && other.Len() > 0
-		}))
+		return x != nil && (x.Len() < 2 || r.Kind == rule.Distinct && x.Rank() < 2 || r.Kind == rule.Apart && !overlapping(c, r))
 	}
 	return false
+}
+
+// overlapping reports whether a call has an array with elements with which the input of the rule could share memory.
+func overlapping(c *cases.Case, r rule.Rule) bool {
+	return slices.ContainsFunc(r.Others, func(name string) bool {
+		other := c.Inputs[c.Op.InputIndex(name)]
+		return addsApart(c.Op, r, name) && other != nil && other.Len() > 0
+	})
 }
 
 // isRepeated reports whether all that a rule forbids is forbidden by earlier ones: that a mutated input lies apart from

@@ -109,9 +109,7 @@ def call(cls: type[Layer], module: Any, *data: Tensor | None) -> Any:
     given = iter((x, *data[1:]))
     inputs = [next(given) if a is None else _input(spec, module, a, x) for a in spec.inputs]
     attrs = {a.name: spec.attr(module, a) for a in spec.attrs}
-    named = {
-        a.name: x for a, x in zip(spec.info.inputs, inputs)
-    }  # functions have an order of their own
+    named = {a.name: x for a, x in zip(spec.info.inputs, inputs)}  # whatever the function's order
     result = spec.function(**named, **attrs)
     if flat or len(shape) > 1:
         back = lead if flat else None
