@@ -77,16 +77,12 @@ def _environ() -> dict[str, str]:
 
 def parts() -> list[Part]:
     """Return all benchmarks. Frameworks are by themselves, since some workloads fill a gigabyte."""
-    cost = _PARTS / "cost.json"
     return [
         Part("overhead", [*_script("overhead.py"), "--rounds", "60", "--figures"]),
         Part("calls", _suite("calls", "torch,jax,numpy", 1, rounds=15, seconds=0.15)),
-        Part("instructions", [*_script("instructions.py"), "--figures"]),
-        Part("generator", [*_script("generator.py"), "--figures"]),
-        Part("suite", [*_script("suite.py"), "--figures"]),
         Part("cost", _suite("cost", "torch,jax,numpy", 1)),
-        Part("author", [*_script("author.py"), "--cost", cost, "--figures"]),
-        Part("llama", [*_script("llama.py"), "--rounds", "5", "--json"]),
+        Part("work", [*_script("work.py"), "--figures"]),  # compares with cost
+        Part("llama", [*_script("llama.py"), "--rounds", "5", "--figures"]),
         Part("workloads-torch", _suite("workloads", "torch", 2, rounds=6, seconds=0.15)),
         Part("workloads-jax", _suite("workloads", "jax", 2, rounds=6, seconds=0.15)),
     ]
@@ -127,9 +123,7 @@ def main() -> int:
         started = time.monotonic()
         code = part.run(_LIMIT_S - (started - begin))
         print(f" {time.monotonic() - started:.0f} s", flush=True)
-        if not code and part.result.exists():
-            figures.adopt(part.result)
-        else:
+        if code or not part.result.exists():
             part.result.unlink(missing_ok=True)
             failed.append(part.name)
             log = part.result.with_suffix(".log")

@@ -36,8 +36,6 @@ class Figure:
     """``s``, ``ns``, ``bytes``, ``ratio``, or what is counted."""
     samples: Sequence[float] = ()
     """One or more."""
-    spread: Sequence[float] = ()
-    """The lower quartile, the median and the upper one, where samples are not at hand."""
     beside: str = ""
     """What a ratio is to."""
     better: str = "less"
@@ -51,8 +49,8 @@ class Figure:
         """Return it for the file."""
         told: dict[str, Any] = {"name": self.name, "what": self.what, "unit": self.unit}
         told |= {"value": None, "better": self.better, "exact": self.exact}
-        if self.samples or self.spread:
-            low, median, high = self.spread or quartiles(self.samples)
+        if self.samples:
+            low, median, high = quartiles(self.samples)
             told["value"] = {"low": low, "median": median, "high": high}
         else:
             told["missing"] = self.missing or "it was not measured"
@@ -96,13 +94,6 @@ def write(path: Path, figures: Iterable[Figure]) -> None:
     path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def adopt(path: Path) -> None:
-    """Turn a list of figures with ``name``, ``value``, ``low``, ``high``, ``unit`` and ``what`` into a result."""
-    text = path.read_text(encoding="utf-8")
-    if text.startswith("["):
-        write(path, map(_adopted, json.loads(text)))
-
-
 def shown(path: Path) -> Path:
     """Write a copy of a result that has only what tables show, and return its path."""
     result = json.loads(path.read_text(encoding="utf-8"))
@@ -110,13 +101,6 @@ def shown(path: Path) -> Path:
     copy = path.with_suffix(".shown")
     copy.write_text(json.dumps(result | {"left_out": []}), encoding="utf-8")
     return copy
-
-
-def _adopted(figure: dict[str, Any]) -> Figure:
-    """Return a figure of which more is better; a ratio has the unit x."""
-    spread = figure["low"], figure["value"], figure["high"]
-    unit = "ratio" if figure["unit"] == "x" else figure["unit"]
-    return Figure(figure["name"], figure["what"], unit, spread=spread, better="more")
 
 
 def _local(word: str) -> str:

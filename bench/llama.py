@@ -13,10 +13,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from figures import budget, quartiles, ratios
+import figures
+from figures import Figure, budget, quartiles, ratios
 
 _HERE = Path(__file__).parent
 _BUILT = _HERE.parent / "build" / "bench"
@@ -34,7 +36,6 @@ _RATIOS = [
 ]
 
 Line = dict[str, Any]
-Figure = dict[str, Any]
 
 
 def main() -> int:
@@ -49,18 +50,16 @@ def main() -> int:
     add("--tokens", type=int, default=32, help="how many follow each prompt")
     add("--rounds", type=int, default=7, help="how often each text is continued by everyone")
     add("--runners", default="torch,eager,compiled,jax,jit", help="such as torch,eager")
-    add("--json", type=Path, help="file for the figures")
+    add("--figures", type=Path, help="write the figures into this file, too")
     options = parser.parse_args()
     if options.quick:
         options.layers, options.dtypes, options.batches, options.rounds = 2, "f32", "1", 5
     long = {short: name for name, short in _NAMES.items()}
     lines = [line for short in options.dtypes.split(",") for line in _run(long[short], options)]
-    figures = [*_least(lines), *_compared(lines), *_speeds(lines, options.tokens)]
-    _print(figures)
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        rows = ",\n".join(json.dumps(figure, ensure_ascii=False) for figure in figures)
-        options.json.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
+    found = [*_least(lines), *_compared(lines), *_speeds(lines, options.tokens)]
+    _print(found)
+    if options.figures:
+        figures.write(options.figures, found)
     return 0
 
 
@@ -86,9 +85,9 @@ def _compared(lines: Sequence[Line]) -> Iterator[Figure]:
     """Yield the ratios of each case."""
     for ours, part, peer, what in _RATIOS:
         for case, mine, theirs in _pairs(lines, ours, peer):
-            spread = quartiles(ratios(theirs[f"{part}_s"], mine[f"{part}_s"]))
+            samples = ratios(theirs[f"{part}_s"], mine[f"{part}_s"])
             name = f"llama/{ours}/{part}_vs_{peer}/{case}"
-            yield _figure(name, spread, "x", f"beside {what}")
+            yield Figure(name, f"beside {what}", "ratio", samples, better="more")
 
 
 def _least(lines: Sequence[Line]) -> Iterator[Figure]:
@@ -96,11 +95,11 @@ def _least(lines: Sequence[Line]) -> Iterator[Figure]:
     all_of = list(_compared(lines))
     for ours, part, peer, what in _RATIOS:
         name = f"llama/{ours}/{part}_vs_{peer}"
-        of_cases = [figure for figure in all_of if figure["name"].startswith(f"{name}/")]
+        of_cases = [figure for figure in all_of if figure.name.startswith(f"{name}/")]
         if of_cases:
-            least = min(of_cases, key=lambda figure: figure["value"])
-            case = least["name"].removeprefix(f"{name}/")
-            yield {**least, "name": name, "what": f"beside {what}; the least, {case}"}
+            least = min(of_cases, key=lambda figure: quartiles(figure.samples)[1])
+            case = least.name.removeprefix(f"{name}/")
+            yield replace(least, name=name, what=f"beside {what}; the least, {case}")
 
 
 def _pairs(lines: Sequence[Line], ours: str, peer: str) -> Iterator[tuple[str, Line, Line]]:
@@ -114,28 +113,24 @@ def _speeds(lines: Sequence[Line], tokens: int) -> Iterator[Figure]:
     """Yield tokens per second, of all prompts together."""
     for line in lines:
         for part, count in (("prefill", _PROMPT), ("decode", tokens - 1)):
-            spread = quartiles([line["rows"] * count / s for s in line[f"{part}_s"]])
+            samples = [line["rows"] * count / s for s in line[f"{part}_s"]]
             name = f"llama/{line['runner']}/{part}/{_case(line)}"
-            yield _figure(name, spread, "tokens/s", f"{part} of {line['rows']} prompts")
+            what = f"{part} of {line['rows']} prompts"
+            yield Figure(name, what, "tokens/s", samples, better="more")
 
 
 def _case(line: Line) -> str:
     return f"{_NAMES[line['dtype']]}/batch_{line['rows']}"
 
 
-def _figure(name: str, spread: Sequence[float], unit: str, what: str) -> Figure:
-    low, median, high = (float(f"{part:.4g}") for part in spread)
-    return {"name": name, "value": median, "low": low, "high": high, "unit": unit, "what": what}
-
-
-def _print(figures: Sequence[Figure]) -> None:
-    for figure in figures:
-        spread = f"{figure['low']:g} to {figure['high']:g}"
+def _print(found: Sequence[Figure]) -> None:
+    for figure in found:
+        low, value, high = quartiles(figure.samples)
         verdict = ""
-        if limit := budget(figure["name"]):
-            verdict = f", {'holds' if figure['value'] >= limit else 'misses'} {limit:g}"
-        line = f"{figure['value']:>8g} {figure['unit']:9}{spread:>18}  {figure['name']}"
-        print(f"{line:88}{figure['what']}{verdict}")
+        if limit := budget(figure.name):
+            verdict = f", {'holds' if value >= limit else 'misses'} {limit:g}"
+        line = f"{value:>8.4g} {figure.unit:9}{f'{low:.4g} to {high:.4g}':>18}  {figure.name}"
+        print(f"{line:88}{figure.what}{verdict}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ func TestPrograms(t *testing.T) {
 	if python == "" {
 		t.Skip("OPCAST_TEST_PYTHON names no interpreter with the frameworks")
 	}
-	for _, program := range []string{"all.py", "author.py", "llama.py", "overhead.py", "suite.py"} {
+	for _, program := range []string{"all.py", "llama.py", "overhead.py", "work.py"} {
 		out, err := exec.CommandContext(t.Context(), python, program, "--help").CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "usage: "+program) {
 			t.Errorf("%s: %v\n%s", program, err, out)
