@@ -18,8 +18,8 @@ struct AdamwArgs {
   opcast::Arrays<const void> grads;  // T[*] each
   opcast::Arrays<float> exp_avg;  // f32[*] each, read and written
   opcast::Arrays<float> exp_avg_sq;  // f32[*] each, read and written
-  const float* lr;  // f32[]
-  const int32_t* step;  // i32[]
+  opcast::Scalar<float> lr;  // f32[]
+  opcast::Scalar<int32_t> step;  // i32[]
   double beta1;
   double beta2;
   double eps;

@@ -12,7 +12,7 @@ namespace opcast_ops {
 
 // Verify a chain of draft tokens per sequence, and draw the token behind those accepted.
 struct ChainSpeculativeSamplingArgs {
-  opcast::DType I;  // int32 or int64
+  opcast::DType I;  // int64 or int32
   int64_t B;
   int64_t S;
   int64_t V;
@@ -21,7 +21,8 @@ struct ChainSpeculativeSamplingArgs {
   const float* draft_probs;  // f32[B, S, V]
   const int32_t* draft_token_ids;  // i32[B, S]
   const float* target_probs;  // f32[B, S + 1, V]
-  const void* seed;  // I[2]
+  opcast::Scalar<void> seed;  // I[]
+  opcast::Scalar<void> offset;  // I[]
 };
 
 // The same with types in place of dtypes, as Visit passes it.
@@ -29,18 +30,20 @@ template <class I_>
 struct ChainSpeculativeSamplingTyped : ChainSpeculativeSamplingArgs {
   using I = I_;
 
-  const I* seed;  // I[2]
+  opcast::Scalar<I> seed;  // I[]
+  opcast::Scalar<I> offset;  // I[]
 
   explicit ChainSpeculativeSamplingTyped(const ChainSpeculativeSamplingArgs& args)
       : ChainSpeculativeSamplingArgs(args),
-        seed(static_cast<const I*>(args.seed)) {}
+        seed(args.seed),
+        offset(args.offset) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const ChainSpeculativeSamplingArgs& args, F&& f) {
-  if (args.I == opcast::DType::kI32) return f(ChainSpeculativeSamplingTyped<int32_t>(args));
   if (args.I == opcast::DType::kI64) return f(ChainSpeculativeSamplingTyped<int64_t>(args));
+  if (args.I == opcast::DType::kI32) return f(ChainSpeculativeSamplingTyped<int32_t>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

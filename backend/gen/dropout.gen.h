@@ -13,12 +13,13 @@ namespace opcast_ops {
 // Set numbers to zero with a probability of p and scale the others, so that the mean stays.
 struct DropoutArgs {
   opcast::DType T;  // float32, float16 or bfloat16
-  opcast::DType S;  // int32 or int64
+  opcast::DType S;  // int64 or int32
   int64_t N;
   void* y;  // T[N]
   uint8_t* kept;  // u8[(N + 7) // 8], null when no gradient is wanted
   const void* x;  // T[N]
-  const void* seed;  // S[2]
+  opcast::Scalar<void> seed;  // S[]
+  opcast::Scalar<void> offset;  // S[]
   double p;
 };
 
@@ -30,24 +31,26 @@ struct DropoutTyped : DropoutArgs {
 
   T* y;  // T[N]
   const T* x;  // T[N]
-  const S* seed;  // S[2]
+  opcast::Scalar<S> seed;  // S[]
+  opcast::Scalar<S> offset;  // S[]
 
   explicit DropoutTyped(const DropoutArgs& args)
       : DropoutArgs(args),
         y(static_cast<T*>(args.y)),
         x(static_cast<const T*>(args.x)),
-        seed(static_cast<const S*>(args.seed)) {}
+        seed(args.seed),
+        offset(args.offset) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const DropoutArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32 && args.S == opcast::DType::kI32) return f(DropoutTyped<float, int32_t>(args));
   if (args.T == opcast::DType::kF32 && args.S == opcast::DType::kI64) return f(DropoutTyped<float, int64_t>(args));
-  if (args.T == opcast::DType::kF16 && args.S == opcast::DType::kI32) return f(DropoutTyped<opcast::f16, int32_t>(args));
+  if (args.T == opcast::DType::kF32 && args.S == opcast::DType::kI32) return f(DropoutTyped<float, int32_t>(args));
   if (args.T == opcast::DType::kF16 && args.S == opcast::DType::kI64) return f(DropoutTyped<opcast::f16, int64_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.S == opcast::DType::kI32) return f(DropoutTyped<opcast::bf16, int32_t>(args));
+  if (args.T == opcast::DType::kF16 && args.S == opcast::DType::kI32) return f(DropoutTyped<opcast::f16, int32_t>(args));
   if (args.T == opcast::DType::kBf16 && args.S == opcast::DType::kI64) return f(DropoutTyped<opcast::bf16, int64_t>(args));
+  if (args.T == opcast::DType::kBf16 && args.S == opcast::DType::kI32) return f(DropoutTyped<opcast::bf16, int32_t>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

@@ -12,12 +12,13 @@ namespace opcast_ops {
 
 // Draw an id from each row of probabilities, filtered by rank, by mass and by size.
 struct TopKTopPMinPSamplingFromProbsArgs {
-  opcast::DType S;  // int32 or int64
+  opcast::DType S;  // int64 or int32
   int64_t B;
   int64_t V;
   int32_t* ids;  // i32[B]
   const float* probs;  // f32[B, V]
-  const void* seed;  // S[2]
+  opcast::Scalar<void> seed;  // S[]
+  opcast::Scalar<void> offset;  // S[]
   const int32_t* top_k;  // i32[B], null when absent
   const float* top_p;  // f32[B], null when absent
   const float* min_p;  // f32[B], null when absent
@@ -28,18 +29,20 @@ template <class S_>
 struct TopKTopPMinPSamplingFromProbsTyped : TopKTopPMinPSamplingFromProbsArgs {
   using S = S_;
 
-  const S* seed;  // S[2]
+  opcast::Scalar<S> seed;  // S[]
+  opcast::Scalar<S> offset;  // S[]
 
   explicit TopKTopPMinPSamplingFromProbsTyped(const TopKTopPMinPSamplingFromProbsArgs& args)
       : TopKTopPMinPSamplingFromProbsArgs(args),
-        seed(static_cast<const S*>(args.seed)) {}
+        seed(args.seed),
+        offset(args.offset) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const TopKTopPMinPSamplingFromProbsArgs& args, F&& f) {
-  if (args.S == opcast::DType::kI32) return f(TopKTopPMinPSamplingFromProbsTyped<int32_t>(args));
   if (args.S == opcast::DType::kI64) return f(TopKTopPMinPSamplingFromProbsTyped<int64_t>(args));
+  if (args.S == opcast::DType::kI32) return f(TopKTopPMinPSamplingFromProbsTyped<int32_t>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

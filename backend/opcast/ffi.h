@@ -214,13 +214,16 @@ class Call {
   const TVMFFIAny* args() const { return args_; }
   const Allocator* allocator() const { return allocator_; }
 
-  // Keeps what stands for an attribute that came as None, for kernels that get the arguments as
-  // they are. Value is an argument, or what stands for it.
+  // Keeps what stands for an attribute that came as None, or for a number in the place of an array,
+  // for kernels that get the arguments as they are. Value is an argument, or what stands for it.
   void Default(int index, double value) const { Keep(index).v_float64 = value; }
   void Default(int index, int64_t value) const {
     TVMFFIAny& kept = Keep(index);
-    kept.type_index = kTVMFFIInt;
-    kept.v_int64 = value;
+    kept.type_index = kTVMFFIInt, kept.v_int64 = value;
+  }
+  void Default(int index, DLTensor* array) const {
+    TVMFFIAny& kept = Keep(index);
+    kept.type_index = kTVMFFIDLTensorPtr, kept.v_ptr = array;
   }
   const TVMFFIAny& Value(int index) const {
     for (int i = 0; i < defaults_; ++i) {
@@ -255,7 +258,8 @@ class Call {
   [[noreturn, gnu::cold]] void NotApart(const Tensor& t, const Tensor& other) const;
 
   TVMFFIAny& Keep(int index) const {
-    if (defaults_ == kMaxDefaults) Throw("RuntimeError", "more than 8 computed defaults");
+    if (defaults_ == kMaxDefaults)
+      Throw("RuntimeError", "more than 32 computed defaults and numbers");
     places_[defaults_] = index;
     TVMFFIAny& kept = values_[defaults_++];
     kept = {};
@@ -263,7 +267,7 @@ class Call {
     return kept;
   }
 
-  static constexpr int kMaxDefaults = 8;
+  static constexpr int kMaxDefaults = 32;
 
   const char* op_;
   const TVMFFIAny* args_;
@@ -272,8 +276,6 @@ class Call {
   mutable int places_[kMaxDefaults];
   mutable TVMFFIAny values_[kMaxDefaults];
 };
-
-// "N = 8 of x, groups = 2".
 
 // Whether <NAME>_DEBUG=1 asks to look at the contents of arrays.
 bool Debugging(const Call& call);

@@ -37,8 +37,9 @@ class Tensor {
  public:
   // An absent argument if `tensor` is null. Throws for a device that there cannot be and for a
   // shape that no memory can have, so that nobody after it has to care when multiplying.
-  Tensor(const Call& call, const char* name, const DLTensor* tensor)
-      : name_(name), tensor_(tensor) {
+  // `everywhere` is for a number, which needs no memory of a device.
+  Tensor(const Call& call, const char* name, const DLTensor* tensor, bool everywhere = false)
+      : name_(name), tensor_(tensor), everywhere_(everywhere) {
     if (tensor != nullptr) Read(call);
   }
   Tensor(const Tensor&) = delete;  // strides may point into the object
@@ -74,6 +75,7 @@ class Tensor {
   uintptr_t item_size() const { return (tensor_->dtype.bits * tensor_->dtype.lanes + 7u) / 8u; }
   bool empty() const { return count_ == 0; }  // no elements, or absent
   bool dense() const { return dense_; }
+  bool everywhere() const { return everywhere_; }
   // First element; null for an absent argument.
   template <class T = void>
   T* data() const {
@@ -83,6 +85,7 @@ class Tensor {
 
   // Whether both are in the memory of one device; the host has only one.
   bool together(const Tensor& other) const {
+    if (everywhere_) return true;
     const DLDevice a = device(), b = other.device();
     return a.device_type == b.device_type &&
            (a.device_id == b.device_id || a.device_type == kDLCPU);
@@ -107,6 +110,7 @@ class Tensor {
   char* data_ = nullptr;
   int64_t count_ = 0;  // elements
   bool dense_ = true;
+  const bool everywhere_;
   int64_t storage_[kMaxRank];
 };
 

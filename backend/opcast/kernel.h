@@ -5,4 +5,5 @@
 #include "opcast/launch.h"
 #include "opcast/layout.h"
 #include "opcast/parallel.h"
+#include "opcast/scalar.h"
 #include "opcast/types.h"

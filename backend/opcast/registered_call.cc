@@ -109,7 +109,10 @@ Owned Invoke(const Function& f, const Call& call, const Op& op, const Launch& la
                                       IntValue(reinterpret_cast<intptr_t>(launch.stream))};
   owned.reserve(count);
   for (int i = 0; i < count; ++i) {
-    owned.push_back(ArgumentOf(call.Value(i)));
+    const TVMFFIAny& given = call.args()[i];
+    // A kernel of a GPU cannot read the array that stands for a number, which is the host's.
+    const bool number = call.Given(i) && launch.device_type != kDLCPU;
+    owned.push_back(ArgumentOf(number ? given : call.Value(i)));
     arguments.push_back(owned.back().value);
   }
   Owned result = CallPython(f, call, std::move(arguments));

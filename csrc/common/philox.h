@@ -54,14 +54,14 @@ OPCAST_HOST_DEVICE inline RandomBlock Philox(uint64_t key, uint64_t low, uint64_
 constexpr int32_t kUniforms = 1 << 24;
 OPCAST_HOST_DEVICE inline int32_t Uniform(uint32_t word) { return static_cast<int32_t>(word >> 8); }
 
-// The stream that an input `seed`, which is a seed and an offset, stands for.
+// The stream of a seed and an offset.
 class RandomStream {
  public:
   // Of i32 or i64; what is negative stands for what is as much below 2^64.
   template <class I>
-  OPCAST_HOST_DEVICE explicit RandomStream(const I* seed)
-      : key_(static_cast<uint64_t>(int64_t{seed[0]})),
-        offset_(static_cast<uint64_t>(int64_t{seed[1]})) {}
+  OPCAST_HOST_DEVICE RandomStream(I seed, I offset)
+      : key_(static_cast<uint64_t>(int64_t{seed})),
+        offset_(static_cast<uint64_t>(int64_t{offset})) {}
 
   OPCAST_HOST_DEVICE uint64_t Key() const { return key_; }
   OPCAST_HOST_DEVICE uint64_t Offset() const { return offset_; }

@@ -37,7 +37,7 @@ bool LanesDiffer() {
     const auto place = static_cast<int64_t>(random() >> (2 + random() % 60));
     const int64_t n = round % 50 == 0 ? (int64_t{1} << 32) - 4 : place;
     const int64_t seed[] = {static_cast<int64_t>(random()), static_cast<int64_t>(random())};
-    const RandomStream stream(seed);
+    const RandomStream stream(seed[0], seed[1]);
     const int32_t least =
         round % 2 == 0 ? kBounds[random() % 5] : static_cast<int32_t>(random() % kUniforms);
     const uint64_t bits = UniformLanes<kWidth>(stream).AtLeast(least, n);
@@ -58,7 +58,7 @@ int main() {
   for (const Known& known : kKnown) {
     const opcast_ops::RandomBlock block = opcast_ops::Philox(known.key, known.low, known.high);
     const int64_t seed[] = {static_cast<int64_t>(known.key), static_cast<int64_t>(known.high)};
-    const opcast_ops::RandomStream stream(seed);
+    const opcast_ops::RandomStream stream(seed[0], seed[1]);
     for (int i = 0; i < 4; ++i) {
       const auto place = static_cast<int64_t>(known.low);
       const double uniform = (known.words[i] >> 8) / 16777216.0;

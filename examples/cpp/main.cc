@@ -30,12 +30,10 @@ int main() {
   std::printf("%g %g\n%g %g\n", y.values[0], y.values[1], y.values[2], y.values[3]);
 
   Matrix gradient(2, 2, {1, 1, 1, 1}), mean(2, 2, {0, 0, 0, 0}), square(2, 2, {0, 0, 0, 0});
-  float rate = 0.5;
-  int32_t first = 1;
-  const DLTensor lr{&rate, {kDLCPU, 0}, 0, {kDLFloat, 32, 1}, nullptr, nullptr, 0};
-  const DLTensor step{&first, {kDLCPU, 0}, 0, {kDLInt, 32, 1}, nullptr, nullptr, 0};
-  opcast::adamw({&x.array}, {&gradient.array}, {&mean.array}, {&square.array}, &lr, &step, 0.9,
-                0.999, 0, 0);
+  const double lr = 0.5;
+  const int step = 1;
+  opcast::adamw({&x.array}, {&gradient.array}, {&mean.array}, {&square.array}, lr, step, 0.9, 0.999,
+                0, 0);
   std::printf("%g %g\n", x.values[0], x.values[3]);
 
   try {

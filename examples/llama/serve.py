@@ -60,7 +60,9 @@ class Server:
                 else:
                     chosen = list(rows)
                     inputs = batch.of_last_tokens(rows, -(-self._config.positions // PAGE))
-                tokens = self._next({**inputs, "seed": np.array([seed, step], np.int32)})
+                tokens = self._next(
+                    {**inputs, "seed": np.array(seed, np.int32), "offset": np.array(step, np.int32)}
+                )
                 if any(
                     request and token < 0 for request, token in zip(chosen, tokens, strict=True)
                 ):
@@ -135,5 +137,5 @@ class Server:
         x = network.hidden(ops, w, self._config, inputs["ids"], block)
         x = ops.embedding(inputs["last"], x)  # the rows of the last tokens
         probabilities = ops.softmax(network.logits(ops, w, x, self._temperature))
-        choice = (inputs[name] for name in ("seed", "top_k", "top_p"))
+        choice = (inputs[name] for name in ("seed", "offset", "top_k", "top_p"))
         return caches, ops.top_k_top_p_min_p_sampling_from_probs(probabilities, *choice)

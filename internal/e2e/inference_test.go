@@ -29,7 +29,7 @@ func TestInferenceTypes(t *testing.T) {
 
 // onlyThere are the ops of the collection that show what no op of this repository's own shows; TestDerivatives tries the others.
 var (
-	onlyThere = strings.Fields("add_rms_norm cap_scores gated_add gated_add_backward scale_all section_sum select_rows shift_tokens")
+	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores gated_add gated_add_backward scale_all section_sum select_rows shift_tokens")
 	others    = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
 

@@ -32,7 +32,7 @@ def follows(what: str, ids: Any, wanted: Any) -> int:
 def filters() -> int:
     """Draw many times from one row, with each filter and with all of them."""
     row = np.array([0.3, 0.05, 0.25, 0.05, 0.2, 0.1, 0.05], np.float32)
-    draw, seed = ops.top_k_top_p_min_p_sampling_from_probs, np.array([3, 0])
+    draw = ops.top_k_top_p_min_p_sampling_from_probs
     every, done = np.broadcast_to(row, (COUNT, WIDTH)).copy(), 0
     cases: list[tuple[int, float, float, list[int]]] = [
         (0, 1.0, 0.0, [0, 1, 2, 3, 4, 5, 6]),
@@ -46,9 +46,8 @@ def filters() -> int:
         (4, 0.9, 0.8, [0, 2]),
     ]
     for offset, (k, p, least, left) in enumerate(cases):
-        seed[1] = offset
         limits = np.full(COUNT, k, np.int32), np.full(COUNT, p, np.float32)
-        ids = draw(every, seed, *limits, np.full(COUNT, least, np.float32))
+        ids = draw(every, 3, offset, *limits, np.full(COUNT, least, np.float32))
         wanted = np.where(np.isin(np.arange(WIDTH), left), row, 0).astype(np.float64)
         done += follows(f"filters {k} {p} {least}", ids, wanted / wanted.sum())
     return done
@@ -57,11 +56,11 @@ def filters() -> int:
 def chains() -> int:
     """Verify chains of two tokens of a draft model that differs from the target model."""
     draft, target = probabilities(1, 2), probabilities(1, 3)
-    seed, places = np.array([-9, 1]), rng.random((COUNT, 2, 1))
+    places = rng.random((COUNT, 2, 1))
     tokens = np.sum(np.cumsum(draft, axis=-1, dtype=float) < places, axis=-1).astype(np.int32)
     tokens = np.minimum(tokens, WIDTH - 1)
     many = [np.repeat(x, COUNT, axis=0) for x in (draft, target)]
-    ids, accepted = ops.chain_speculative_sampling(many[0], tokens, many[1], seed)
+    ids, accepted = ops.chain_speculative_sampling(many[0], tokens, many[1], -9, 1)
     kept = np.arange(3) < accepted[:, None]
     assert np.array_equal(ids[:, :2][kept[:, :2]], tokens[kept[:, :2]])
     assert np.array_equal(ids >= 0, np.arange(3) <= accepted[:, None])
@@ -75,13 +74,12 @@ def drops() -> int:
     """Count what dropout keeps."""
     ones = np.ones(COUNT, np.float32)
     for p in (0.0, 0.1, 0.5, 0.9, 1.0):
-        seed = np.array([7, int(10 * p)])
-        y: Any = ops.dropout(ones, seed, p=p)
+        y: Any = ops.dropout(ones, 7, int(10 * p), p=p)
         zeros = int(np.count_nonzero(np.asarray(y, np.float32) == 0))
         assert abs(zeros / COUNT - p) < 5 * (p * (1 - p) / COUNT) ** 0.5 + 1e-9, p
         kept = np.packbits(np.asarray(y) != 0, bitorder="little")
         assert np.array_equal(y, ops.dropout_backward(ones, kept, p=p))
-        other = ops.dropout(ones, seed + np.array([0, 1]), p=p)
+        other = ops.dropout(ones, 7, int(10 * p) + 1, p=p)
         assert p in {0.0, 1.0} or not np.array_equal(y, other)
     return 5 * COUNT
 

@@ -3,15 +3,15 @@
 import numpy as np
 
 
-def reference(x, seed, p):
-    keep = uniforms(seed, len(x)) >= p
+def reference(x, seed, offset, p):
+    keep = uniforms(seed, offset, len(x)) >= p
     return np.where(keep, x / (1 - p if p < 1 else 1), 0), np.packbits(keep, bitorder="little")
 
 
-def uniforms(seed, count):
+def uniforms(seed, offset, count):
     """Return numbers 0, 1, ... of the stream of a seed and an offset: Philox4x32-10."""
     low, places = 2**32 - 1, np.arange(-(-count // 4), dtype=np.uint64)
-    key, offset = (int(s) % 2**64 for s in seed)
+    key, offset = (int(s) % 2**64 for s in (seed, offset))
     a, b = key & low, key >> 32
     x, y = places & low, places >> 32
     z, w = (np.full_like(places, half) for half in (offset & low, offset >> 32))
@@ -22,17 +22,17 @@ def uniforms(seed, count):
     return (np.stack([x, y, z, w], axis=-1).reshape(-1)[:count] >> 8) / 2**24
 
 
-def independent(x, seed, p):
-    kept = [uniform(seed, i) >= p for i in range(len(x))]
+def independent(x, seed, offset, p):
+    kept = [uniform(seed, offset, i) >= p for i in range(len(x))]
     y = np.array([value / (1 - p) if keep else 0 for value, keep in zip(x, kept, strict=True)])
     eights = [kept[at : at + 8] for at in range(0, len(x), 8)]
     bits = [sum(keep << i for i, keep in enumerate(eight)) for eight in eights]
     return y, np.array(bits, np.uint8)
 
 
-def uniform(seed, i):
+def uniform(seed, offset, i):
     """Return number i of a stream, in integers of any size."""
-    key, offset = (int(s) % 2**64 for s in seed)
+    key, offset = (int(s) % 2**64 for s in (seed, offset))
     counter, keys = [i // 4 % 2**32, i // 4 >> 32, offset % 2**32, offset >> 32], [key, key >> 32]
     for _ in range(10):
         high, low = divmod(0xD2511F53 * counter[0], 2**32)

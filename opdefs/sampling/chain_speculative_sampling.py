@@ -3,11 +3,11 @@
 import numpy as np
 
 
-def reference(draft_probs, draft_token_ids, target_probs, seed):
+def reference(draft_probs, draft_token_ids, target_probs, seed, offset):
     count, steps = draft_token_ids.shape
     ids = np.full((count, steps + 1), -1, dtype=np.int64)
     accepted = np.zeros(count, dtype=np.int64)
-    numbers = uniforms(seed, ids.size).reshape(ids.shape)
+    numbers = uniforms(seed, offset, ids.size).reshape(ids.shape)
     for b, tokens in enumerate(draft_token_ids):
         s = 0
         while s < steps:
@@ -31,10 +31,10 @@ def draw(weights, uniform):
     return found[0] if len(found) else positive[-1] if len(positive) else -1
 
 
-def uniforms(seed, count):
+def uniforms(seed, offset, count):
     """Return numbers 0, 1, ... of the stream of a seed and an offset: Philox4x32-10."""
     low, places = 2**32 - 1, np.arange(-(-count // 4), dtype=np.uint64)
-    key, offset = (int(s) % 2**64 for s in seed)
+    key, offset = (int(s) % 2**64 for s in (seed, offset))
     a, b = key & low, key >> 32
     x, y = places & low, places >> 32
     z, w = (np.full_like(places, half) for half in (offset & low, offset >> 32))
@@ -53,13 +53,13 @@ def samples(rng, sizes):
     return {"draft_probs": draft[:, :steps], "target_probs": target}
 
 
-def independent(draft_probs, draft_token_ids, target_probs, seed):
+def independent(draft_probs, draft_token_ids, target_probs, seed, offset):
     count, steps = draft_token_ids.shape
     ids, accepted = np.full((count, steps + 1), -1), np.zeros(count, dtype=int)
     for b in range(count):
         draft = np.concatenate([draft_probs[b], np.zeros_like(target_probs[b, :1])])
         more = np.maximum(target_probs[b] - draft, 0)
-        numbers = [uniform(seed, b * (steps + 1) + s) for s in range(steps + 1)]
+        numbers = [uniform(seed, offset, b * (steps + 1) + s) for s in range(steps + 1)]
         at = np.arange(steps), draft_token_ids[b]
         fine = [u * p < q for u, p, q in zip(numbers, draft[at], target_probs[b][at], strict=False)]
         s = accepted[b] = [*fine, False].index(False)
@@ -70,9 +70,9 @@ def independent(draft_probs, draft_token_ids, target_probs, seed):
     return ids, accepted
 
 
-def uniform(seed, i):
+def uniform(seed, offset, i):
     """Return number i of a stream, in integers of any size."""
-    key, offset = (int(s) % 2**64 for s in seed)
+    key, offset = (int(s) % 2**64 for s in (seed, offset))
     counter, keys = [i // 4 % 2**32, i // 4 >> 32, offset % 2**32, offset >> 32], [key, key >> 32]
     for _ in range(10):
         high, low = divmod(0xD2511F53 * counter[0], 2**32)

@@ -3,9 +3,9 @@
 import numpy as np
 
 
-def reference(probs, seed, top_k, top_p, min_p):
+def reference(probs, seed, offset, top_k, top_p, min_p):
     ids = np.zeros(len(probs), dtype=np.int64)
-    for b, uniform in enumerate(uniforms(seed, len(probs))):
+    for b, uniform in enumerate(uniforms(seed, offset, len(probs))):
         row = np.where(probs[b] > 0, probs[b], 0)
         ordered, keep = np.sort(row)[::-1], np.ones(len(row), dtype=bool)
         if top_k is not None and 0 < top_k[b] <= len(row):
@@ -27,10 +27,10 @@ def draw(weights, uniform):
     return found[0] if len(found) else positive[-1] if len(positive) else -1
 
 
-def uniforms(seed, count):
+def uniforms(seed, offset, count):
     """Return numbers 0, 1, ... of the stream of a seed and an offset: Philox4x32-10."""
     low, places = 2**32 - 1, np.arange(-(-count // 4), dtype=np.uint64)
-    key, offset = (int(s) % 2**64 for s in seed)
+    key, offset = (int(s) % 2**64 for s in (seed, offset))
     a, b = key & low, key >> 32
     x, y = places & low, places >> 32
     z, w = (np.full_like(places, half) for half in (offset & low, offset >> 32))
@@ -52,7 +52,7 @@ def samples(rng, sizes):
     }
 
 
-def independent(probs, seed, top_k, top_p, min_p):
+def independent(probs, seed, offset, top_k, top_p, min_p):
     def left(b):
         row = {i: p for i, p in enumerate(probs[b]) if p > 0}
         if top_k is not None and top_k[b] > 0:
@@ -68,14 +68,14 @@ def independent(probs, seed, top_k, top_p, min_p):
     for b in range(len(probs)):
         if row := left(b):
             sums = np.cumsum(list(row.values()))
-            place = np.searchsorted(sums, uniform(seed, b) * sums[-1], side="right")
+            place = np.searchsorted(sums, uniform(seed, offset, b) * sums[-1], side="right")
             ids[b] = list(row)[place]
     return ids
 
 
-def uniform(seed, i):
+def uniform(seed, offset, i):
     """Return number i of a stream, in integers of any size."""
-    key, offset = (int(s) % 2**64 for s in seed)
+    key, offset = (int(s) % 2**64 for s in (seed, offset))
     counter, keys = [i // 4 % 2**32, i // 4 >> 32, offset % 2**32, offset >> 32], [key, key >> 32]
     for _ in range(10):
         high, low = divmod(0xD2511F53 * counter[0], 2**32)

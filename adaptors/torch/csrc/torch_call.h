@@ -29,7 +29,8 @@ struct Input {
   bool optional;
   bool mutated;
   Stride stride;
-  int list;  // number of the list that it is, or -1
+  int list;    // number of the list that it is, or -1
+  int number;  // the kind of attribute that a number in its place is, or -1
 };
 
 // An output of an op.
@@ -51,8 +52,9 @@ struct Attr {
 };
 
 // What a call does with results: it returns them; also those that only the gradient needs; or it
-// writes them to tensors that are given after the attributes.
-enum class Form { kPlain, kTrain, kInto };
+// writes them to tensors that are given after the attributes. With kNumbers it returns them, and
+// all inputs that may be numbers are.
+enum class Form { kPlain, kTrain, kInto, kNumbers };
 
 // A form of an op in PyTorch's registry: arguments and results as in schemas, and the kernel. The
 // kernel is null where the op has no such form.
@@ -65,7 +67,7 @@ struct Entry {
 struct Op {
   const char* name;
   int64_t definition;  // its hash
-  Entry entries[3];
+  Entry entries[4];
   const Output* outputs;
   int output_count;
   const Input* inputs;

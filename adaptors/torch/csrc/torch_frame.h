@@ -10,18 +10,6 @@
 
 namespace opcast_torch {
 
-inline TVMFFIAny Value(int32_t type) {
-  TVMFFIAny value = {};
-  value.type_index = type;
-  return value;
-}
-
-inline TVMFFIAny Pointer(int32_t type, void* pointer) {
-  TVMFFIAny value = Value(pointer == nullptr ? kTVMFFINone : type);
-  value.v_ptr = pointer;
-  return value;
-}
-
 // One call: its arguments on their way from PyTorch's stack to the export, and its results back.
 class Frame {
  public:
@@ -61,6 +49,10 @@ class Frame {
         const bool there = array || array.view.ndim < 0;
         *next++ = Pointer(kTVMFFIDLTensorPtr, there ? &array.view : nullptr);
       }
+    }
+    TVMFFIAny* const inputs = arrays + outputs_.size();
+    for (int i = 0; i < op_.input_count; ++i) {
+      if (IsNumber(i)) inputs[starts_[static_cast<size_t>(i)]] = numbers_[static_cast<size_t>(i)];
     }
     return arguments_;
   }
@@ -106,6 +98,7 @@ class Frame {
     }
     starts_[static_cast<size_t>(op_.input_count)] = count;
     inputs_.Make(count);
+    numbers_.Make(form_ == Form::kNumbers ? static_cast<size_t>(op_.input_count) : 0);
     for (int i = 0; i < op_.input_count; ++i) {
       const Input& input = op_.inputs[i];
       Array* const first = inputs_.begin() + starts_[static_cast<size_t>(i)];
@@ -117,7 +110,11 @@ class Frame {
         }
         Ok(torch_delete_list(ListAt(i)), "list");
       } else if (Boxed value = stack_[i]; !input.optional || Unwrap(value, &value)) {
-        *first = Array::Of(value);
+        if (IsNumber(i)) {
+          numbers_[static_cast<size_t>(i)] = Unboxed(static_cast<Attr::Kind>(input.number), value);
+        } else {
+          *first = Array::Of(value);
+        }
       }
     }
   }
@@ -133,6 +130,11 @@ class Frame {
     }
   }
 
+  bool IsNumber(int i) const { return form_ == Form::kNumbers && op_.inputs[i].number >= 0; }
+  bool Given(int i) const {
+    return InputAt(i) ||
+           (IsNumber(i) && numbers_[static_cast<size_t>(i)].type_index != kTVMFFINone);
+  }
   StableListHandle ListAt(int i) const { return reinterpret_cast<StableListHandle>(stack_[i]); }
   size_t Length(int i) const {
     return starts_[static_cast<size_t>(i) + 1] - starts_[static_cast<size_t>(i)];
@@ -163,7 +165,7 @@ class Frame {
         continue;
       }
       const bool there = (form_ == Form::kTrain || !output.saved) &&
-                         (output.present_if < 0 || InputAt(output.present_if));
+                         (output.present_if < 0 || Given(output.present_if));
       for (size_t k = CountOf(output); k-- > 0;) outputs_[place++].view.ndim = there ? -1 : 0;
     }
   }
@@ -288,8 +290,9 @@ class Frame {
   Boxed* const stack_;
   Items<Array, 6> inputs_, outputs_;
   Items<Array, 2> scratch_;
-  size_t scratches_ = 0;     // how many of them are made
-  Items<size_t, 8> starts_;  // where each input begins among the arrays
+  size_t scratches_ = 0;         // how many of them are made
+  Items<size_t, 8> starts_;      // where each input begins among the arrays
+  Items<TVMFFIAny, 8> numbers_;  // by input, if the call has numbers in the place of some
   Items<TVMFFIAny, 32> arguments_;
   std::vector<StringHandle> texts_;
   std::vector<std::unique_ptr<Ints>> ints_;

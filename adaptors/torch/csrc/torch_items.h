@@ -1,10 +1,24 @@
-// Items of which most calls have few.
+// Values of tvm-ffi, and items of which most calls have few.
 #pragma once
+
+#include <tvm/ffi/c_api.h>
 
 #include <cstddef>
 #include <memory>
 
 namespace opcast_torch {
+
+inline TVMFFIAny Value(int32_t type) {
+  TVMFFIAny value = {};
+  value.type_index = type;
+  return value;
+}
+
+inline TVMFFIAny Pointer(int32_t type, void* pointer) {
+  TVMFFIAny value = Value(pointer == nullptr ? kTVMFFINone : type);
+  value.v_ptr = pointer;
+  return value;
+}
 
 // So many items as a call needs: few stand where the call does, more on the heap.
 template <class T, size_t kFew>

@@ -11,8 +11,8 @@ namespace {
 
 // An overload of an op. The package for Python gives those with an empty name and "train" the
 // derivatives and the rest that PyTorch asks of an op; `direct` and `into` are what it calls where
-// nobody asks, `node` where it follows derivatives itself, and `compiled` is what graphs of
-// torch.compile call.
+// nobody asks, `numbers` likewise where numbers take the place of tensors, `node` where it follows
+// derivatives itself, and `compiled` is what graphs of torch.compile call.
 struct Overload {
   const char* name;
   Form form;
@@ -20,7 +20,7 @@ struct Overload {
 constexpr Overload kOverloads[] = {
     {"", Form::kPlain},      {"direct", Form::kPlain},         {"compiled", Form::kPlain},
     {"train", Form::kTrain}, {"compiled_train", Form::kTrain}, {"node", Form::kTrain},
-    {"into", Form::kInto},
+    {"into", Form::kInto},   {"numbers", Form::kNumbers},
 };
 
 // The form of an overload, which returns all results for `node`; without a kernel if there is none.

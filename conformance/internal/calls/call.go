@@ -26,10 +26,13 @@ type Tensor struct {
 // NumberList is an argument that is not an array: a Python list of numbers.
 type NumberList []float64
 
+// NumPyNumber is a scalar of NumPy with 64 bits, or its bool, of a bool, int64 or float64.
+type NumPyNumber struct{ Value any }
+
 // Call is one call of an op, valid or invalid.
 type Call struct {
 	Op *opdef.Op
-	// Inputs holds a *Tensor, a NumberList or nil (absent) per input.
+	// Inputs holds a *Tensor, a NumberList, nil (absent), or a bool, int64, float64 or NumPyNumber per input.
 	Inputs []any
 	// Attrs holds int64, float64, bool, string, []int64, cases.DType or NumberList values of the attrs that are given.
 	Attrs map[string]any

@@ -100,6 +100,8 @@ func (p *Packer) Value(v any) Tagged {
 		return Tagged{"ints": cases.OrEmpty(v)}
 	case NumberList:
 		return Tagged{"floats": []float64(v)}
+	case NumPyNumber:
+		return Tagged{"numpy": p.Value(v.Value)}
 	case []any:
 		return Tagged{"list": p.values(v)}
 	case Tuple:

@@ -208,6 +208,8 @@ func literal(v any) string {
 		return rule.List(v)
 	case float64:
 		return `float("` + oracle.FormatFloat(v) + `")`
+	case calls.NumPyNumber:
+		return "np.asarray(" + literal(v.Value) + ")[()]"
 	case calls.NumberList:
 		return fmt.Sprintf("[float(v) for v in %s]", strings.ReplaceAll(fmt.Sprint([]float64(v)), " ", ", "))
 	}

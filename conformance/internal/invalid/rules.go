@@ -85,6 +85,12 @@ func ruleValue(v any, caller calls.Caller, device string) rule.Value {
 		return out
 	case calls.NumberList:
 		return rule.Value{Given: true, NotArray: "list"}
+	case calls.NumPyNumber:
+		return rule.Value{Given: true, NotArray: map[string]string{"bool": "bool", "int": "int64", "float": "float64"}[rule.PythonType(v.Value)], Number: v.Value}
+	case string:
+		return rule.Value{Given: true, NotArray: "str"}
+	case bool, int64, float64:
+		return rule.Value{Given: true, NotArray: rule.PythonType(v), Number: v}
 	}
 	return rule.Value{}
 }

@@ -44,9 +44,12 @@ var plantedPlaces = map[string]struct {
 	"a call warns": {"affine", "fake", "warnings", fake.Framework{After: note("warnings", func(any) any {
 		return []any{[]any{"UserWarning", "slow", false}}
 	})}},
-	"low values compute":      {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("at least")}},
-	"high values compute":     {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("at most")}},
-	"descending ones compute": {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("ascending")}},
+	"numbers are off":          {"move", "fake", "numbers", fake.Framework{After: when(hasNumber)}},
+	"a scalar of NumPy is off": {"move", "fake", "numbers", fake.Framework{After: when(hasNumPyNumber)}},
+	"a wrong number computes":  {"move", "fake", "numbers", fake.Framework{After: computing}},
+	"low values compute":       {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("at least")}},
+	"high values compute":      {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("at most")}},
+	"descending ones compute":  {"ragged", "fake", "contents-refused", fake.Framework{Before: ignoreContents("ascending")}},
 	"right contents are refused": {"ragged", "fake", "contents-refused", fake.Framework{After: onRight(func(r *calls.Result) {
 		r.Error = &calls.CallError{Class: "ValueError", Text: "ragged: indptr: expected ascending values, got 1 after 2"}
 	})}},
@@ -219,4 +222,21 @@ func (c symbolTeller) Info() calls.WorkerInfo { return calls.WorkerInfo{TVM: c.t
 
 func (c symbolTeller) Call(ctx context.Context, call *calls.Call) (*calls.Result, error) {
 	return c.Framework.Call(ctx, call)
+}
+
+func hasNumber(call *calls.Call) bool {
+	_, is := call.Inputs[1].(float64)
+	return is
+}
+
+func hasNumPyNumber(call *calls.Call) bool {
+	_, is := call.Inputs[1].(calls.NumPyNumber)
+	return is
+}
+
+// computing has no error for a bool.
+func computing(call *calls.Call, r *calls.Result) {
+	if _, is := call.Inputs[1].(bool); is {
+		r.Error = nil
+	}
 }

@@ -29,7 +29,7 @@ func TestPerfectCallerPasses(t *testing.T) {
 		if c.Profile == check.ProfileExtended {
 			callers = callers[:1] // which take long, and differ from checks of the core profile by numbers of calls
 		}
-		for i, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged", "join", "gather", "counts"} {
+		for i, op := range []string{"affine", "accumulate", "norm", "norm_backward", "ragged", "join", "gather", "counts", "move"} {
 			for j, name := range callers {
 				if testing.Short() && j > 0 && j-1 != i%(len(callers)-1) {
 					continue // each of the other callers has two of the ops

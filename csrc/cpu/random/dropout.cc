@@ -11,7 +11,7 @@ namespace opcast_ops {
 
 opcast::Status Dropout(const DropoutArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const RandomStream stream(a.seed);
+    const RandomStream stream(*a.seed, *a.offset);
     const float scale = DropScale(a.p);
     const int32_t least = LeastKept(a.p);
     const auto some = [&a, &stream, scale, least](int64_t begin, int64_t end, auto width) {

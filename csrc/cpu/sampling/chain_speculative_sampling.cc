@@ -45,7 +45,7 @@ int32_t OfRow(const Typed& a, const RandomStream& stream, int64_t row) {
 opcast::Status ChainSpeculativeSampling(const ChainSpeculativeSamplingArgs& args,
                                         const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const RandomStream stream(a.seed);
+    const RandomStream stream(*a.seed, *a.offset);
     opcast::ParallelFor(launch, a.B, RowsPerChunk(a.V), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) a.accepted[row] = OfRow(a, stream, row);
     });

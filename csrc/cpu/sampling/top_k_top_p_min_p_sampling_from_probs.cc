@@ -151,7 +151,7 @@ inline int64_t DrawFromRow(const Typed& a, int64_t row, double uniform, Left* le
 opcast::Status TopKTopPMinPSamplingFromProbs(const TopKTopPMinPSamplingFromProbsArgs& args,
                                              const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
-    const RandomStream stream(a.seed);
+    const RandomStream stream(*a.seed, *a.offset);
     const auto rows = [&](int64_t begin, int64_t end, auto width) {
       Left left;
       for (int64_t row = begin; row < end; ++row)

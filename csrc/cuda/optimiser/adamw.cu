@@ -29,8 +29,8 @@ struct Arrays {
 };
 
 struct Settings {
-  const float* lr;
-  const int32_t* step;
+  opcast::Scalar<float> lr;
+  opcast::Scalar<int32_t> step;
   double beta1, beta2, eps, weight_decay;
 };
 

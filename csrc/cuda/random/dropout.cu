@@ -12,7 +12,7 @@ namespace {
 // Which numbers are kept: uniform integers from `least` on. They are multiplied by `scale`.
 template <class I>
 struct Drop {
-  const I* seed;
+  opcast::Scalar<I> seed, offset;
   int32_t least;
   float scale;
 };
@@ -20,7 +20,7 @@ struct Drop {
 template <class T, class I>
 __global__ void __launch_bounds__(kDropThreads)
     DropKernel(Drop<I> drop, int64_t n, bool aligned, const T* x, T* y, uint8_t* kept) {
-  const RandomStream stream(drop.seed);
+  const RandomStream stream(*drop.seed, *drop.offset);
   const int64_t step = int64_t{gridDim.x} * kDropThreads;
   for (int64_t k = int64_t{blockIdx.x} * kDropThreads + threadIdx.x; kDropEach * k < n; k += step) {
     uint32_t bits = 0;
@@ -44,7 +44,7 @@ opcast::Status DropoutCuda(const DropoutArgs& args, const opcast::Launch& launch
   return Visit(args, [&](const auto& a) {
     using A = std::decay_t<decltype(a)>;
     using I = typename A::S;
-    const Drop<I> drop{a.seed, LeastKept(a.p), DropScale(a.p)};
+    const Drop<I> drop{a.seed, a.offset, LeastKept(a.p), DropScale(a.p)};
     return opcast::Start(DropKernel<typename A::T, I>, opcast::Blocks(DropTiles(a.N)), kDropThreads,
                          0, launch, drop, a.N, Aligned({a.x, a.y}), a.x, a.y, a.kept);
   });

@@ -20,12 +20,12 @@ struct ChainRow {
   const float* draft_probs;
   const int32_t* draft_token_ids;
   const float* target_probs;
-  const I* seed;
+  opcast::Scalar<I> seed, offset;
   int64_t steps;
 
   template <class Form>
   OPCAST_DEVICE void Run(Member& member, int64_t row, bool there) const {
-    const RandomStream stream(seed);
+    const RandomStream stream(*seed, *offset);
     const int64_t n = member.n(), first = row * (steps + 1);
     const float *draft = draft_probs + row * steps * n, *target = target_probs + first * n;
     int64_t s = 0;
@@ -56,8 +56,8 @@ opcast::Status ChainSpeculativeSamplingCuda(const ChainSpeculativeSamplingArgs& 
                                             const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using I = typename std::decay_t<decltype(a)>::I;
-    const ChainRow<I> work{
-        a.token_ids, a.accepted, a.draft_probs, a.draft_token_ids, a.target_probs, a.seed, a.S};
+    const ChainRow<I> work{a.token_ids,    a.accepted, a.draft_probs, a.draft_token_ids,
+                           a.target_probs, a.seed,     a.offset,      a.S};
     return ForRows(a.B, a.V, false, launch, work);
   });
 }

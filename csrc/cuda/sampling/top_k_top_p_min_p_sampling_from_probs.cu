@@ -18,7 +18,7 @@ struct SamplingRow {
   using Element = float;
   int32_t* ids;
   const float* probs;
-  const S* seed;
+  opcast::Scalar<S> seed, offset;
   const int32_t* top_k;
   const float *top_p, *min_p;
 
@@ -76,7 +76,7 @@ struct SamplingRow {
     const auto weight = [=](int64_t i) {
       return x[i] > 0 && x[i] >= least && x[i] >= relative ? double{x[i]} : 0;
     };
-    const int64_t id = Draw(member, n, weight, RandomStream(seed).UniformAt(at));
+    const int64_t id = Draw(member, n, weight, RandomStream(*seed, *offset).UniformAt(at));
     if (member.Writes(row)) ids[row] = opcast::Narrow<int32_t>(id);
   }
 };
@@ -87,7 +87,7 @@ opcast::Status TopKTopPMinPSamplingFromProbsCuda(const TopKTopPMinPSamplingFromP
                                                  const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using S = typename std::decay_t<decltype(a)>::S;
-    const SamplingRow<S> work{a.ids, a.probs, a.seed, a.top_k, a.top_p, a.min_p};
+    const SamplingRow<S> work{a.ids, a.probs, a.seed, a.offset, a.top_k, a.top_p, a.min_p};
     return ForRows(a.B, a.V, false, launch, work);
   });
 }

@@ -39,6 +39,8 @@ func (v *callerView) Params() []param {
 	for i, a := range slices.Concat(v.Outputs, v.Inputs) {
 		kind := "const DLTensor*"
 		switch {
+		case v.TakesNumber(&a):
+			kind = "const Scalar&"
 		case a.List:
 			kind = "const std::vector<DLTensor*>&"
 		case i < len(v.Outputs) || a.Mutated:
@@ -119,9 +121,12 @@ func (v *callerView) Packed() []string {
 		out = append(out, "Count("+list+")")
 	}
 	for _, a := range slices.Concat(v.Outputs, v.Inputs) {
-		if a.List {
+		switch {
+		case a.List:
 			out = append(out, "Arrays("+a.Name+")")
-		} else {
+		case v.TakesNumber(&a):
+			out = append(out, "Value("+a.Name+")")
+		default:
 			out = append(out, "Array("+a.Name+")")
 		}
 	}

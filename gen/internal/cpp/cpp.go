@@ -139,6 +139,9 @@ func (v *opView) inputFields(a opdef.Arg) []field {
 	if a.List {
 		return []field{v.listField(&a, qualifier, strings.Replace(comment, a.Type.Text, a.Type.Text+" each", 1))}
 	}
+	if v.TakesNumber(&a) {
+		return []field{scalarField(&a, comment+absentWhen(&a))}
+	}
 	out := []field{pointer(&a, qualifier, comment+absentWhen(&a))}
 	_, trailing := rule.Trailing(a.Type)
 	if a.Type.Lead() == opdef.Broadcast {

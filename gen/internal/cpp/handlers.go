@@ -59,8 +59,10 @@ func (v *handlerOp) HandlerKind(a *opdef.Attr) string {
 	if a.Len != 0 {
 		return "kInts"
 	}
-	return map[string]string{"int": "kInt", "float": "kFloat", "bool": "kBool", "str": "kString"}[a.Type]
+	return attrKinds[a.Type]
 }
+
+var attrKinds = map[string]string{"int": "kInt", "float": "kFloat", "bool": "kBool", "str": "kString"}
 
 // HandlerAttrs initialises the attributes there: name, kind, and the default that every call has which leaves them out.
 func (v *handlerOp) HandlerAttrs() (rows []string) {

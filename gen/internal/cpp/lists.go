@@ -120,7 +120,30 @@ func (v *opView) declareArray(a *opdef.Arg) string {
 	if a.List {
 		return fmt.Sprintf("%sopcast::Tensors %s(call, %s, %s, %q);", qualifier, variable(a.Name), v.Place(a.Name), lengthOf(a), a.Name)
 	}
+	if v.TakesNumber(a) {
+		return fmt.Sprintf("const opcast::ScalarInput %s(call, %s, %q, %s);", variable(a.Name), v.Place(a.Name), a.Name, v.dtypeOfNumber(a))
+	}
 	return fmt.Sprintf("%sopcast::Tensor %s = call.Array(%s, %q);", qualifier, variable(a.Name), v.Place(a.Name), a.Name)
+}
+
+// dtypeOfNumber is the dtype that a number has in the place of an input: that of the input, or of an array with the same variable.
+func (v *opView) dtypeOfNumber(a *opdef.Arg) string {
+	first := enumerator(v.Allowed(*a)[0])
+	if a.Type.Var == "" {
+		return first
+	}
+	var places []string
+	for _, k := range v.Sharing(a.Type.Var) {
+		other := v.Inputs[k]
+		if !v.TakesNumber(&other) {
+			return v.first(other.Name) + ".dtype()"
+		}
+		places = append(places, v.Place(other.Name))
+	}
+	if len(places) == 1 {
+		return first
+	}
+	return fmt.Sprintf("opcast::DTypeOfAny(call, {%s}, %s)", strings.Join(places, ", "), first)
 }
 
 // apart is the check that what an argument holds is apart from others; earlier says that those up to itself are meant.

@@ -96,6 +96,56 @@ func (v *opView) Contents(indices bool) []string {
 	return out
 }
 
+// Numbers are the checks of inputs that were given as numbers: they cost no pass over memory, so that every call makes them.
+func (v *opView) Numbers() (out []string) {
+	for i := range v.Inputs {
+		in := &v.Inputs[i]
+		if !v.TakesNumber(in) || in.Min == nil && in.Max == nil {
+			continue
+		}
+		var checks []string
+		for check, bound := range map[string]*expr.Expr{"AtLeast": in.Min, "AtMost": in.Max} {
+			if bound != nil {
+				checks = append(checks, v.numberBound(check, in, bound))
+			}
+		}
+		slices.Sort(checks)
+		out = append(out, block(fmt.Sprintf("if (%s.everywhere()) {", v.variable(in.Name)), checks)...)
+	}
+	return out
+}
+
+// numberBound is the check of one end of the range of a number, before it is rounded to the dtype.
+func (v *opView) numberBound(check string, in *opdef.Arg, e *expr.Expr) string {
+	read := "Float"
+	if v.NumberType(in) == "int" {
+		read = "Int"
+	}
+	given := fmt.Sprintf("call.%s(%s, %q)", read, v.Place(in.Name), in.Name)
+	fixed, err := e.EvalExact(expr.NoValues{})
+	constant := err == nil && len(e.Symbols()) == 0 && fixed.IsInt()
+	switch {
+	case read == "Int" && constant && fixed.Num().IsInt64():
+		return fmt.Sprintf("call.%s(%q, %s, int64_t{%s});", check, in.Name, given, wholeLiteral(fixed))
+	case read == "Int" && !constant && e.IsInteger():
+		return fmt.Sprintf("call.%s(%q, %s, %s);", check, in.Name, given, v.expr(e))
+	case read == "Int":
+		given = "static_cast<double>(" + given + ")"
+	}
+	value := v.realPrinter(v.variable).Print(e)
+	call := fmt.Sprintf("call.%s(%q, %s, %s, ", check, in.Name, given, value)
+	if err == nil && len(e.Symbols()) == 0 {
+		real, _ := fixed.Float64()
+		text := rule.Number(real)
+		if constant {
+			text = fixed.Num().String()
+		}
+		return call + strconv.Quote(text) + ");"
+	}
+	sign := map[string]string{"AtLeast": ">=", "AtMost": "<="}[check] // a text is made for the error only
+	return fmt.Sprintf("if (!(%s %s %s)) %sopcast::Number(%s).c_str());", given, sign, value, call, value)
+}
+
 // bound is the check of one end of a range. Integers keep all of their bits: a constant is computed here.
 func (v *opView) bound(check string, in *opdef.Arg, e *expr.Expr) string {
 	value := v.expr(e)

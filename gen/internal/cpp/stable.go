@@ -13,7 +13,7 @@ import (
 // An op as PyTorch's stable ABI knows it: signatures, and rows of the tables that the library reads.
 
 // StableEntries initialises the forms in which the op can be called: results returned; those that only the gradient needs, too;
-// results written to given tensors. index is the number of the op.
+// results written to given tensors; numbers in the place of inputs. index is the number of the op.
 func (v *handlerOp) StableEntries(index int) []string {
 	row := func(form string, has bool, signature string) string {
 		if !has {
@@ -22,15 +22,16 @@ func (v *handlerOp) StableEntries(index int) []string {
 		return fmt.Sprintf("{%q, Kernel<%d, Form::%s>}", signature, index, form)
 	}
 	return []string{
-		row("kPlain", true, v.stableSignature(false)),
-		row("kTrain", v.hasSaved(), v.stableSignature(true)),
+		row("kPlain", true, v.stableSignature(v.stableArguments(), false)),
+		row("kTrain", v.hasSaved(), v.stableSignature(v.stableArguments(), true)),
 		row("kInto", v.TakesOut(), v.stableInto()),
+		row("kNumbers", v.HasNumbers(), v.stableNumbers()),
 	}
 }
 
 // stableSignature is the schema in PyTorch's registry without its name, of the form that also returns what only the gradient
 // needs or of the other. It has no defaults: PyTorch would strip arguments that equal them.
-func (v *handlerOp) stableSignature(saved bool) string {
+func (v *handlerOp) stableSignature(args []string, saved bool) string {
 	var results []string
 	for _, a := range v.Outputs {
 		switch {
@@ -45,7 +46,7 @@ func (v *handlerOp) stableSignature(saved bool) string {
 	if len(results) != 1 {
 		result = "(" + result + ")"
 	}
-	return "(" + strings.Join(v.stableArguments(), ", ") + ") -> " + result
+	return "(" + strings.Join(args, ", ") + ") -> " + result
 }
 
 // stableInto is the schema of the form that writes to given tensors.
@@ -59,6 +60,17 @@ func (v *handlerOp) stableInto() string {
 		args = append(args, kind+" "+a.Name)
 	}
 	return "(" + strings.Join(args, ", ") + ") -> ()"
+}
+
+// stableNumbers is the schema of the form that has numbers in the place of all inputs that may be some.
+func (v *handlerOp) stableNumbers() string {
+	args := v.stableArguments()
+	for i := range v.Inputs {
+		if in := &v.Inputs[i]; v.TakesNumber(in) {
+			args[i] = strings.Replace(args[i], "Tensor", v.NumberType(in), 1)
+		}
+	}
+	return v.stableSignature(args, false)
 }
 
 // stableArguments are the arguments in a schema.
@@ -98,11 +110,15 @@ func (v *handlerOp) hasSaved() bool {
 	return slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.Saved })
 }
 
-// StableInputs initialises the inputs: optional, mutated, strides, number of the list.
+// StableInputs initialises the inputs: optional, mutated, strides, number of the list, kind of a number in its place.
 func (v *handlerOp) StableInputs() (rows []string) {
 	strides := map[string]string{"": "kDense", "last": "kLast", "any": "kAny"}
 	for _, a := range v.Inputs {
-		rows = append(rows, fmt.Sprintf("{%t, %t, Stride::%s, %d}", a.Optional, a.Mutated, strides[a.Stride], slices.Index(v.Lists(), a.Name)))
+		number := "-1"
+		if v.TakesNumber(&a) {
+			number = "Attr::" + attrKinds[v.NumberType(&a)]
+		}
+		rows = append(rows, fmt.Sprintf("{%t, %t, Stride::%s, %d, %s}", a.Optional, a.Mutated, strides[a.Stride], slices.Index(v.Lists(), a.Name), number))
 	}
 	return rows
 }

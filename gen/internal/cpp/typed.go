@@ -1,6 +1,7 @@
 package cpp
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,6 +22,17 @@ func pointer(a *opdef.Arg, qualifier, comment string) field {
 	default:
 		f.Decl = qualifier + fixed + "* " + a.Name
 		f.Value = fmt.Sprintf("%s.data<%s>()", variable(a.Name), fixed)
+	}
+	return f
+}
+
+// scalarField is the field of an input that may be a number.
+func scalarField(a *opdef.Arg, comment string) field {
+	f := field{Name: a.Name, Comment: comment}
+	kind := cmp.Or(typeName(a.Type.DType), "void")
+	f.Decl, f.Value = fmt.Sprintf("opcast::Scalar<%s> %s", kind, a.Name), fmt.Sprintf("%s.scalar<%s>()", variable(a.Name), kind)
+	if a.Type.Var != "" {
+		f.Typed, f.Cast = fmt.Sprintf("opcast::Scalar<%s> %s", a.Type.Var, a.Name), "args."+a.Name
 	}
 	return f
 }

@@ -97,6 +97,17 @@ func (v *page) Facts() []string {
 	return out
 }
 
+// InputType is the type of an input, and what may be given in its place.
+func (v *page) InputType(a opdef.Arg) string {
+	switch {
+	case a.List:
+		return "`" + a.Type.Text + "` each"
+	case v.TakesNumber(&a):
+		return "`" + a.Type.Text + "` or a number"
+	}
+	return "`" + a.Type.Text + "`"
+}
+
 // ResultRow is the name of a result, and when it exists.
 func (v *page) ResultRow(a opdef.Arg) string {
 	switch {

@@ -31,7 +31,15 @@ func (v *arrayOp) Guard() string {
 		}
 		conditions = append(conditions, absent)
 	}
-	conditions = append(conditions, v.each("type(%s) is _rt.ndarray")...)
+	for i, condition := range v.each("type(%s) is _rt.ndarray") {
+		if in := &v.Inputs[i]; v.TakesNumber(in) {
+			condition = v.takesNumber(in)
+			if in.Optional {
+				condition = layout.AnyOf([]layout.Boolean{layout.Test(in.Name + " is None"), condition})
+			}
+		}
+		conditions = append(conditions, condition)
+	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
 		if a.Type != "dtype" {

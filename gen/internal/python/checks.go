@@ -80,10 +80,24 @@ func (v *checkView) body() []statement {
 		}
 	}
 	out := append(v.lists(), do("_r.required(op, %s)", tupleOf(needed))...)
-	out = append(out, do("_r.arrays(fw, op, %s)", tupleOf(all))...)
+	out = append(out, do("_r.arrays(fw, op, %s%s)", tupleOf(all), v.numberWords())...)
 	out = append(out, v.hoisted()...)
 	out = append(out, v.ruled(v.statement)...)
 	return joinGiven(dropUnused(append(out, v.result(tupleOf(all))...)))
+}
+
+// numberWords is the argument that names the inputs that may be numbers, each with the type of those; "" where there are none.
+func (v *checkView) numberWords() string {
+	var pairs []string
+	for i := range v.Inputs {
+		if in := &v.Inputs[i]; v.TakesNumber(in) {
+			pairs = append(pairs, quotedTuple([]string{in.Name, v.NumberType(in)}))
+		}
+	}
+	if len(pairs) == 0 {
+		return ""
+	}
+	return ", " + layout.Tuple(pairs)
 }
 
 func quotedTuple(items []string) string { return layout.TupleNode("", quoted(items)).Flat() }

@@ -32,6 +32,9 @@ func (v *function) Doc() []string {
 		}
 		a := p.Input
 		kind := v.arrayText(a)
+		if v.TakesNumber(a) {
+			kind += " or " + v.NumberType(a)
+		}
 		if a.Optional {
 			kind += ", optional"
 		}
@@ -124,7 +127,7 @@ func (v *function) memoryText(a *opdef.Arg) string {
 		return "Overwritten: " + where + "apart from the other arguments."
 	case a.Mutated:
 		return "Overwritten: the result is a new array, in the same memory if the argument is donated."
-	case a.Stride == "any":
+	case a.Stride == "any" || len(a.Type.Dims) == 0: // whose elements, or only one, lie as they may
 		return ""
 	case a.Stride == "last":
 		return "Copied if its last dimension is not contiguous."

@@ -54,7 +54,7 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 		}
 		hint, otherwise := "", ""
 		if a := p.Input; a != nil {
-			hint, otherwise = arrayHint(stub.Array(array, v.Op, a), a)
+			hint, otherwise = v.arrayHint(stub.Array(array, v.Op, a), a)
 		} else {
 			hint, otherwise = attrHint(p.Attr, dtype)
 			if required == "" && len(p.Attr.OneOf) > 0 { // the stub: in the module, Literal is not imported
@@ -171,8 +171,16 @@ func (v *function) each(format string) []layout.Boolean {
 	return out
 }
 
+// takesNumber is the condition that an input is an array, or the number that may be in its place, of a fast path.
+func (v *function) takesNumber(a *opdef.Arg) layout.Boolean {
+	return layout.Test(fmt.Sprintf("type(%s) in _rt.%s", a.Name, strings.ToUpper(v.NumberType(a))))
+}
+
 // arrayHint is the annotation of an input, whose elements have one, and its default.
-func arrayHint(hint string, a *opdef.Arg) (annotation, otherwise string) {
+func (v *function) arrayHint(hint string, a *opdef.Arg) (annotation, otherwise string) {
+	if v.TakesNumber(a) {
+		hint += " | " + v.NumberType(a)
+	}
 	switch {
 	case a.Optional:
 		return hint + " | None", " = None"

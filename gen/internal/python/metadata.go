@@ -7,6 +7,7 @@ import (
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/derivative"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/language/transform"
 )
@@ -131,6 +132,12 @@ func metaArgs(op *opdef.Op, args []opdef.Arg) []layout.Node {
 		if a.PresentIf != "" {
 			items = append(items, "present_if="+layout.Quote(a.PresentIf))
 		}
+		if op.TakesNumber(&a) {
+			items = append(items, "number="+layout.Quote(numberOf(op, &a)))
+			if low, high := constant(a.Min), constant(a.Max); low+high != "NoneNone" {
+				items = append(items, "bounds="+layout.Tuple([]string{low, high}))
+			}
+		}
 		nodes := layout.Leaves(items)
 		if len(a.Dims()) > 0 {
 			nodes = append(nodes, layout.TupleNode("dims=", quoted(a.Dims())))
@@ -179,4 +186,34 @@ func metaFacts(op *opdef.Op) []layout.Node {
 		out = append(out, layout.TupleNode("", quoted([]string{f.Topic, transform.Plain(f.Text)})))
 	}
 	return out
+}
+
+// numberOf is the dtype of a number in the place of an input, or the name of the array before it that has the dtype.
+func numberOf(op *opdef.Op, in *opdef.Arg) string {
+	if in.Type.Var == "" {
+		return rule.Long([]string{in.Type.DType})[0]
+	}
+	for _, k := range op.Sharing(in.Type.Var) {
+		if other := &op.Inputs[k]; !op.TakesNumber(other) {
+			return other.Name
+		}
+	}
+	i := slices.IndexFunc(op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == in.Type.Var })
+	return rule.Long(op.DTypes[i].OneOf)[0]
+}
+
+// constant is a bound that depends on nothing, "None" where there is none.
+func constant(bound *expr.Expr) string {
+	if bound == nil || len(bound.Symbols()) > 0 {
+		return "None"
+	}
+	value, err := bound.EvalExact(expr.NoValues{})
+	if err != nil {
+		return "None"
+	}
+	if value.IsInt() {
+		return value.Num().String()
+	}
+	f, _ := value.Float64()
+	return floatText(f)
 }

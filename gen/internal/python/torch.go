@@ -14,7 +14,30 @@ type torchOp struct{ function }
 
 // Guard is the condition under which the registered op may be called at once. Attributes have to be of the very types that
 // PyTorch's schema names, since it converts others, or refuses them, in its own way.
-func (v *torchOp) Guard() string {
+func (v *torchOp) Guard() string { return layout.IfHead("    ", layout.AllOf(v.conditions())) }
+
+// NumbersGuard is the condition of a call with numbers in the place of all inputs that may be some; "" where there are none.
+func (v *torchOp) NumbersGuard() string {
+	if !v.HasNumbers() {
+		return ""
+	}
+	var conditions []layout.Boolean // the one that tensors break comes first
+	for i := range v.Inputs {
+		in := &v.Inputs[i]
+		if !v.TakesNumber(in) {
+			continue
+		}
+		condition := v.takesNumber(in)
+		if in.Optional {
+			condition = layout.AnyOf([]layout.Boolean{layout.Test(in.Name + " is None"), condition})
+		}
+		conditions = append(conditions, condition)
+	}
+	return layout.IfHead("    ", layout.AllOf(append(conditions, v.conditions()...)))
+}
+
+// conditions are those of a call of the registered op at once.
+func (v *torchOp) conditions() []layout.Boolean {
 	var conditions []layout.Boolean
 	if v.HasOut() {
 		conditions = append(conditions, layout.Test("out is None"))
@@ -24,7 +47,7 @@ func (v *torchOp) Guard() string {
 		a := &v.Attrs[i]
 		conditions = append(conditions, plainAttr(a))
 	}
-	return layout.IfHead("    ", layout.AllOf(conditions))
+	return conditions
 }
 
 // plainAttr asks whether an attr is of the type that the schema names.
@@ -49,9 +72,19 @@ func plainAttr(a *opdef.Attr) layout.Boolean {
 }
 
 // Untracked is the condition that no derivative is wanted. The inputs are asked first: what is no tensor has no answer.
-func (v *torchOp) Untracked() string {
+func (v *torchOp) Untracked() string { return v.untracked(v.Inputs) }
+
+// UntrackedNumbers is the same where numbers are in the place of inputs.
+func (v *torchOp) UntrackedNumbers() string { return v.untracked(v.arrays()) }
+
+// arrays are the inputs that cannot be numbers.
+func (v *torchOp) arrays() []opdef.Arg {
+	return slices.DeleteFunc(slices.Clone(v.Inputs), func(in opdef.Arg) bool { return v.TakesNumber(&in) })
+}
+
+func (v *torchOp) untracked(inputs []opdef.Arg) string {
 	var tracked []layout.Boolean
-	for _, a := range v.Inputs {
+	for _, a := range inputs {
 		condition := layout.Test(a.Name + ".requires_grad")
 		if a.Optional {
 			condition = layout.AllOf([]layout.Boolean{layout.Test(a.Name + " is not None"), condition})
@@ -67,7 +100,12 @@ func (v *torchOp) Node() bool { return v.Gradient != nil || v.DerivedFrom() != n
 
 // Raw are the statements that call the registered op and return the results. It returns no overwritten arguments, and empty
 // tensors for outputs that a call lacks.
-func (v *torchOp) Raw() []string {
+func (v *torchOp) Raw() []string { return v.raw("_direct(") }
+
+// RawNumbers are the same with numbers in the place of inputs.
+func (v *torchOp) RawNumbers() []string { return v.raw("_op.numbers(") }
+
+func (v *torchOp) raw(function string) []string {
 	const depth = 16
 	indent := strings.Repeat(" ", depth)
 	var absent []string
@@ -77,9 +115,9 @@ func (v *torchOp) Raw() []string {
 		}
 	}
 	if len(absent) == 0 && len(v.Mutated()) == 0 {
-		return []string{layout.Bracketed(indent, "return _direct(", v.rawArguments(), ")")[depth:]}
+		return []string{layout.Bracketed(indent, "return "+function, v.rawArguments(), ")")[depth:]}
 	}
-	call := layout.List("_direct(", layout.Leaves(v.rawArguments()), ")")
+	call := layout.List(function, layout.Leaves(v.rawArguments()), ")")
 	first := call.Print(indent, "")
 	if outs := opdef.ArgNames(v.Returned()); len(outs) > 0 {
 		first = layout.Assignment(indent, outs, call)

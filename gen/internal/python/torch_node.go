@@ -30,6 +30,12 @@ func (v *torchOp) Failed() string {
 	return layout.List("_op.failed(", append([]layout.Node{layout.Leaf("_fault")}, v.tuples()...), ")").Print(strings.Repeat(layout.Step, 3), "")
 }
 
+// FailedNumbers is the same where numbers are in the place of inputs.
+func (v *torchOp) FailedNumbers() string {
+	inputs := layout.List("_op.filled(", v.tuples()[:1], ")")
+	return layout.List("_op.failed(", []layout.Node{layout.Leaf("_fault"), inputs, v.tuples()[1]}, ")").Print(strings.Repeat(layout.Step, 3), "")
+}
+
 // Made are the outputs that a node returns. What is saved for the gradient op is among them: else a derivative of the gradient
 // would lose, without a word, what leads through it.
 func (v *torchOp) Made() []string { return opdef.ArgNames(v.Outputs) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/opdef/names"
 )
@@ -131,4 +132,61 @@ func (o *Op) OptionalDType(variable string) string {
 		return ""
 	}
 	return name
+}
+
+// TakesNumber says whether a call may have a number in the place of an input: it has no dims and is only read, and the device and the
+// dtypes of the call are known without it; they are all floats, all integers or bool. A number has the dtype of the input, and the first one that is allowed if that is a variable of
+// its own.
+func (o *Op) TakesNumber(in *Arg) bool {
+	i := o.InputIndex(in.Name)
+	if i < 1 || len(in.Type.Dims) > 0 || in.Mutated || in.List || in.In != "" || !o.isNumber(in.Type) {
+		return false
+	}
+	if slices.ContainsFunc(o.Attrs, func(a Attr) bool { return a.Binds != "" && a.Binds == in.Type.Var }) {
+		return false
+	}
+	for _, k := range o.Sharing(in.Type.Var) {
+		if other := &o.Inputs[k]; in.Type.Var != "" && (len(other.Type.Dims) > 0 || k == 0) {
+			return k < i && !other.Optional // the first array that has the variable
+		}
+	}
+	return true
+}
+
+// HasNumbers says whether some input may be a number.
+func (o *Op) HasNumbers() bool {
+	return slices.ContainsFunc(o.Inputs, func(in Arg) bool { return o.TakesNumber(&in) })
+}
+
+// NumberType is the type in Python of a number in the place of an input: float, int or bool.
+func (o *Op) NumberType(in *Arg) string { return numberType(o.allowed(in.Type)[0]) }
+
+// numberType is the type in Python of numbers of a dtype, "" for a dtype that kernels cannot read.
+func numberType(short string) string {
+	switch d, _ := dtype.Lookup(short); {
+	case d.CPP == "":
+		return ""
+	case d.CPP == "bool":
+		return "bool"
+	case d.Inexact():
+		return "float"
+	}
+	return "int"
+}
+
+// allowed are the dtypes of a type by their short names.
+func (o *Op) allowed(t Type) []string {
+	for _, v := range o.DTypes {
+		if v.Name == t.Var {
+			return v.OneOf
+		}
+	}
+	return []string{t.DType}
+}
+
+// isNumber says whether all dtypes of a type are those of numbers of one type in Python.
+func (o *Op) isNumber(t Type) bool {
+	allowed := o.allowed(t)
+	kind := numberType(allowed[0])
+	return kind != "" && !slices.ContainsFunc(allowed, func(short string) bool { return numberType(short) != kind })
 }

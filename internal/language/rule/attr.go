@@ -56,8 +56,8 @@ func float(v any) float64 {
 	return 0
 }
 
-// pythonType names the Python type of an attr value.
-func pythonType(v any) string {
+// PythonType names the Python type of an attr value.
+func PythonType(v any) string {
 	switch t := v.(type) {
 	case int64:
 		return "int"
@@ -76,7 +76,7 @@ func pythonType(v any) string {
 }
 
 func attrType(r Rule, v any) error {
-	got := pythonType(v)
+	got := PythonType(v)
 	want := r.Attr.Type
 	switch {
 	case want == "dtype":

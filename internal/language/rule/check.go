@@ -12,8 +12,9 @@ import (
 // Value is an array argument as the rules see it. The zero value is an absent argument.
 type Value struct {
 	Given bool
-	// NotArray is the Python type name of a value that is not an array.
+	// NotArray is the Python type name of a value that is not an array, and Number the value, a bool, int64 or float64, if it is one.
 	NotArray string
+	Number   any
 	// DType is a long name, Device a name such as "cpu".
 	DType, Device string
 	Shape         []int64
@@ -57,7 +58,7 @@ func (p *Program) Check(c Call) *Error {
 
 // Evaluate is Check, with what the names of expressions stand for in a valid call.
 func (p *Program) Evaluate(c Call) (expr.Env, *Error) {
-	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}, leads: map[int][]int64{}}
+	e := &evaluation{program: p, call: c, sizes: map[string]int64{}, dtypes: map[string]string{}, leads: map[int][]int64{}, arrays: map[string]Value{}}
 	if err := e.run(); err != nil {
 		var f *violation
 		if errors.As(err, &f) {
@@ -94,6 +95,8 @@ type evaluation struct {
 	sizes   map[string]int64
 	dtypes  map[string]string
 	batch   []int64
+	// arrays are what numbers stand for.
+	arrays map[string]Value
 	// leads are the leading dims of arrays number 0, 1, ... of lists, where they are their own.
 	leads map[int][]int64
 }
@@ -129,11 +132,12 @@ func (e *evaluation) run() error {
 
 func (e *evaluation) rule(r Rule) error {
 	v := e.call.Inputs[r.Arg]
+	if array, isNumber := e.arrays[r.Arg]; isNumber {
+		v = array
+	}
 	switch r.Kind {
 	case Array:
-		if v.NotArray != "" {
-			return expected("TypeError", r.Arg, "%s, got %s", e.call.Framework, v.NotArray)
-		}
+		return e.isArray(r, v)
 	case AttrType, AttrMin, AttrMax, AttrOneOf:
 		return e.attrRule(r)
 	case Device:

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/dtype"
@@ -35,6 +36,9 @@ func Quoted(names []string) string {
 func Number(v any) string {
 	switch n := v.(type) {
 	case float64:
+		if math.IsInf(n, 0) {
+			return strings.ToLower(strings.TrimPrefix(fmt.Sprint(n), "+")) // as C and Python write it
+		}
 		return fmt.Sprintf("%.6g", n)
 	case float32:
 		return fmt.Sprintf("%.6g", float64(n))

@@ -143,12 +143,12 @@ func (a *arg) layout() string {
 
 // read makes an input dense, with a row for each leading index.
 func (op *Op) read(b *strings.Builder, a *arg) {
-	read := fmt.Sprintf("fit::Read(args.%s, %s, %s, %s, %s)", a.name, rowsOf(a), a.elements(), op.tag(a.dtype), a.layout())
+	read := fmt.Sprintf("fit::Read(fit::Where(args.%s), %s, %s, %s, %s)", a.name, rowsOf(a), a.elements(), op.tag(a.dtype), a.layout())
 	if a.lead && op.lead == "..." {
 		read = fmt.Sprintf("fit::ReadLead(args.%s, rows, %s, %s, args.%s_lead, %s)", a.name, a.elements(), op.tag(a.dtype), a.name, a.layout())
 	}
 	if a.optional {
-		read = fmt.Sprintf("args.%s == nullptr ? fit::Rows{} : %s", a.name, read)
+		read = fmt.Sprintf("fit::Where(args.%s) == nullptr ? fit::Rows{} : %s", a.name, read)
 	}
 	fmt.Fprintf(b, "  const fit::Rows %s = %s;\n  (void)%s;\n", a.name, read, a.name)
 }
@@ -197,7 +197,7 @@ func (op *Op) cppPolynomial(a *arg) string {
 		var of []string
 		for _, name := range t.of {
 			in := op.input(name)
-			of = append(of, fmt.Sprintf("{%s, %s, %s, args.%s != nullptr}", name, op.tag(in.dtype), op.cppMask(in), name))
+			of = append(of, fmt.Sprintf("{%s, %s, %s, fit::Where(args.%s) != nullptr}", name, op.tag(in.dtype), op.cppMask(in), name))
 		}
 		terms += fmt.Sprintf("\n      {%s, {%s}},", factor, strings.Join(of, ", "))
 	}

@@ -16,6 +16,10 @@ struct Rows {
   int64_t rows, size, width;
 };
 
+// Where an input lies; null if it is absent.
+inline const void* Where(const void* at) { return at; }
+inline const void* Where(const opcast::Scalar<void>& scalar) { return scalar.data(); }
+
 // Whether kernels shall have the fault that is planted in them.
 inline bool Faulty() {
   const char* value = std::getenv("RANDOM_OPS_FAULT");

@@ -94,7 +94,10 @@ func (d *Drawer) conditions() {
 		d.op.requires = append(d.op.requires, pick(d, name+" >= 1", name+" % 2 == 0", name+" <= 64", name+" != 3", name+" >= 0", "is_pow2("+name+")"))
 	}
 	if by := d.divisors(); d.often(3) {
-		d.op.requires = append(d.op.requires, pick(d, d.dims...)+" % "+pick(d, by...)+" == 0")
+		require := pick(d, d.dims...) + " % " + pick(d, by...) + " == 0"
+		if !slices.ContainsFunc(d.op.requires, func(r string) bool { return strings.HasPrefix(r, "is_pow2(") }) { // no power of two is a multiple of 3
+			d.op.requires = append(d.op.requires, require)
+		}
 	}
 	for i := range d.random.IntN(2) {
 		d.op.lets = append(d.op.lets, fmt.Sprintf("let.l%d = %q", i, pick(d, d.dims...)+" + "+strconv.Itoa(i)))

@@ -17,8 +17,8 @@ def adamw(
     grads: Sequence[ndarray],
     exp_avg: Sequence[ndarray],
     exp_avg_sq: Sequence[ndarray],
-    lr: ndarray,
-    step: ndarray,
+    lr: ndarray | float,
+    step: ndarray | int,
     *,
     beta1: float = 0.9,
     beta2: float = 0.999,
@@ -29,7 +29,8 @@ def chain_speculative_sampling(
     draft_probs: ndarray,
     draft_token_ids: ndarray,
     target_probs: ndarray,
-    seed: ndarray,
+    seed: ndarray | int,
+    offset: ndarray | int,
     *,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
@@ -71,7 +72,8 @@ def dequantize(
 ) -> ndarray: ...
 def dropout(
     x: ndarray,
-    seed: ndarray,
+    seed: ndarray | int,
+    offset: ndarray | int,
     *,
     p: float = 0.5,
     out: ndarray | None = None,
@@ -526,7 +528,8 @@ def swigluoai_and_mul_backward(
 ) -> ndarray: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: ndarray,
-    seed: ndarray,
+    seed: ndarray | int,
+    offset: ndarray | int,
     top_k: ndarray | None = None,
     top_p: ndarray | None = None,
     min_p: ndarray | None = None,

@@ -37,7 +37,7 @@ constexpr Attr kAdamwAttrs[] = {
     {"weight_decay", Attr::kFloat, true, 0, 0.01},
 };
 constexpr Output kChainSpeculativeSamplingOutputs[] = {{false, -1, -1}, {false, -1, -1}};
-constexpr Input kChainSpeculativeSamplingInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Input kChainSpeculativeSamplingInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Output kConv2dOutputs[] = {{false, -1, -1}};
 constexpr Input kConv2dInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}};
 constexpr int64_t kConv2d_stride[] = {1, 1};
@@ -64,7 +64,7 @@ constexpr Attr kCrossEntropyBackwardAttrs[] = {
 constexpr Output kDequantizeOutputs[] = {{false, -1, -1}};
 constexpr Input kDequantizeInputs[] = {{false, false, -1}, {false, false, -1}};
 constexpr Output kDropoutOutputs[] = {{false, -1, -1}, {true, -1, -1}};
-constexpr Input kDropoutInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Input kDropoutInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Attr kDropoutAttrs[] = {
     {"p", Attr::kFloat, true, 0, 0.5},
 };
@@ -308,7 +308,7 @@ constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
     {"limit", Attr::kFloat, true, 0, 7.0},
 };
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
-constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {{false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
+constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkInputs[] = {{false, false, -1}};
 constexpr Attr kTopkAttrs[] = {
@@ -339,9 +339,9 @@ const Op kOps[] = {
      0, Handler<0, kDLCPU>, Handler<0, kDLCUDA>,
      Handler<0, kDLROCM>},
     {"chain_speculative_sampling",
-     0x83817b26cfce76d,
+     0x78ed05e571b689f3,
      kChainSpeculativeSamplingOutputs, 2,
-     kChainSpeculativeSamplingInputs, 4,
+     kChainSpeculativeSamplingInputs, 5,
      nullptr, 0,
      0, Handler<1, kDLCPU>, Handler<1, kDLCUDA>,
      Handler<1, kDLROCM>},
@@ -374,9 +374,9 @@ const Op kOps[] = {
      0, Handler<5, kDLCPU>, Handler<5, kDLCUDA>,
      Handler<5, kDLROCM>},
     {"dropout",
-     0x78dff76b250a2f4,
+     0x50663ee47440a9c4,
      kDropoutOutputs, 2,
-     kDropoutInputs, 2,
+     kDropoutInputs, 3,
      kDropoutAttrs, 1,
      0, Handler<6, kDLCPU>, Handler<6, kDLCUDA>,
      Handler<6, kDLROCM>},
@@ -794,9 +794,9 @@ const Op kOps[] = {
      0, Handler<65, kDLCPU>, Handler<65, kDLCUDA>,
      Handler<65, kDLROCM>},
     {"top_k_top_p_min_p_sampling_from_probs",
-     0x57890b877ed2dff1,
+     0x30fa7a27e2f9fcb2,
      kTopKTopPMinPSamplingFromProbsOutputs, 1,
-     kTopKTopPMinPSamplingFromProbsInputs, 5,
+     kTopKTopPMinPSamplingFromProbsInputs, 6,
      nullptr, 0,
      0, Handler<66, kDLCPU>, Handler<66, kDLCUDA>,
      Handler<66, kDLROCM>},

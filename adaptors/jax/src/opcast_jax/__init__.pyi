@@ -16,8 +16,8 @@ def adamw(
     grads: Sequence[Array | NDArray[Any]],
     exp_avg: Sequence[Array | NDArray[Any]],
     exp_avg_sq: Sequence[Array | NDArray[Any]],
-    lr: Array | NDArray[Any],
-    step: Array | NDArray[Any],
+    lr: Array | NDArray[Any] | float,
+    step: Array | NDArray[Any] | int,
     *,
     beta1: float = 0.9,
     beta2: float = 0.999,
@@ -28,7 +28,8 @@ def chain_speculative_sampling(
     draft_probs: Array | NDArray[Any],
     draft_token_ids: Array | NDArray[Any],
     target_probs: Array | NDArray[Any],
-    seed: Array | NDArray[Any],
+    seed: Array | NDArray[Any] | int,
+    offset: Array | NDArray[Any] | int,
 ) -> tuple[Array, Array]: ...
 def conv2d(
     x: Array | NDArray[Any],
@@ -62,7 +63,13 @@ def dequantize(
     *,
     out_dtype: DTypeLike | None = None,
 ) -> Array: ...
-def dropout(x: Array | NDArray[Any], seed: Array | NDArray[Any], *, p: float = 0.5) -> Array: ...
+def dropout(
+    x: Array | NDArray[Any],
+    seed: Array | NDArray[Any] | int,
+    offset: Array | NDArray[Any] | int,
+    *,
+    p: float = 0.5,
+) -> Array: ...
 def dropout_backward(
     grad_y: Array | NDArray[Any],
     kept: Array | NDArray[Any],
@@ -428,7 +435,8 @@ def swigluoai_and_mul_backward(
 ) -> Array: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Array | NDArray[Any],
-    seed: Array | NDArray[Any],
+    seed: Array | NDArray[Any] | int,
+    offset: Array | NDArray[Any] | int,
     top_k: Array | NDArray[Any] | None = None,
     top_p: Array | NDArray[Any] | None = None,
     min_p: Array | NDArray[Any] | None = None,

@@ -10,8 +10,10 @@ from opcast_backend import ops as ops
 from opcast_backend import use_kernel as use_kernel
 
 _C = TypeVar("_C", bound=np.generic)
+_I = TypeVar("_I", bound=np.generic)
 _O = TypeVar("_O", bound=np.generic)
 _Q = TypeVar("_Q", bound=np.generic)
+_S = TypeVar("_S", bound=np.generic)
 _T = TypeVar("_T", bound=np.generic)
 _W = TypeVar("_W", bound=np.generic)
 
@@ -22,8 +24,8 @@ def adamw(
     grads: Sequence[NDArray[_T]],
     exp_avg: Sequence[NDArray[np.float32]],
     exp_avg_sq: Sequence[NDArray[np.float32]],
-    lr: NDArray[np.float32],
-    step: NDArray[np.int32],
+    lr: NDArray[np.float32] | float,
+    step: NDArray[np.int32] | int,
     *,
     beta1: float = 0.9,
     beta2: float = 0.999,
@@ -34,7 +36,8 @@ def chain_speculative_sampling(
     draft_probs: NDArray[np.float32],
     draft_token_ids: NDArray[np.int32],
     target_probs: NDArray[np.float32],
-    seed: NDArray[Any],
+    seed: NDArray[_I] | int,
+    offset: NDArray[_I] | int,
     *,
     out: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
@@ -76,7 +79,8 @@ def dequantize(
 ) -> NDArray[Any]: ...
 def dropout(
     x: NDArray[_T],
-    seed: NDArray[Any],
+    seed: NDArray[_S] | int,
+    offset: NDArray[_S] | int,
     *,
     p: float = 0.5,
     out: NDArray[_T] | None = None,
@@ -546,7 +550,8 @@ def swigluoai_and_mul_backward(
 ) -> NDArray[_T]: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: NDArray[np.float32],
-    seed: NDArray[Any],
+    seed: NDArray[_S] | int,
+    offset: NDArray[_S] | int,
     top_k: NDArray[np.int32] | None = None,
     top_p: NDArray[np.float32] | None = None,
     min_p: NDArray[np.float32] | None = None,

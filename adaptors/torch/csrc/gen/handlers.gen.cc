@@ -59,12 +59,12 @@ const int kTypeCount = sizeof(kTypes) / sizeof(kTypes[0]);
 namespace {
 
 constexpr Input kAdamwInputs[] = {
-    {false, true, Stride::kDense, 0},
-    {false, false, Stride::kDense, 1},
-    {false, true, Stride::kDense, 2},
-    {false, true, Stride::kDense, 3},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, true, Stride::kDense, 0, -1},
+    {false, false, Stride::kDense, 1, -1},
+    {false, true, Stride::kDense, 2, -1},
+    {false, true, Stride::kDense, 3, -1},
+    {false, false, Stride::kDense, -1, Attr::kFloat},
+    {false, false, Stride::kDense, -1, Attr::kInt},
 };
 constexpr Attr kAdamwAttrs[] = {
     {Attr::kFloat, false},
@@ -74,16 +74,17 @@ constexpr Attr kAdamwAttrs[] = {
 };
 constexpr Output kChainSpeculativeSamplingOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kChainSpeculativeSamplingInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, Attr::kInt},
+    {false, false, Stride::kDense, -1, Attr::kInt},
 };
 constexpr Output kConv2dOutputs[] = {{false, -1, -1}};
 constexpr Input kConv2dInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kConv2dAttrs[] = {
     {Attr::kInts, false},
@@ -93,8 +94,8 @@ constexpr Attr kConv2dAttrs[] = {
 };
 constexpr Output kCrossEntropyOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kCrossEntropyInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kCrossEntropyAttrs[] = {
     {Attr::kInt, false},
@@ -102,10 +103,10 @@ constexpr Attr kCrossEntropyAttrs[] = {
 };
 constexpr Output kCrossEntropyBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kCrossEntropyBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kCrossEntropyBackwardAttrs[] = {
     {Attr::kInt, false},
@@ -113,65 +114,66 @@ constexpr Attr kCrossEntropyBackwardAttrs[] = {
 };
 constexpr Output kDequantizeOutputs[] = {{false, -1, -1}};
 constexpr Input kDequantizeInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kDequantizeAttrs[] = {
     {Attr::kDType, true, 0, -1, {4, 16, 1}},
 };
 constexpr Output kDropoutOutputs[] = {{false, -1, -1}, {true, -1, -1}};
 constexpr Input kDropoutInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, Attr::kInt},
+    {false, false, Stride::kDense, -1, Attr::kInt},
 };
 constexpr Attr kDropoutAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kDropoutBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kDropoutBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kDropoutBackwardAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kEltwiseAddOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseAddInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kEltwiseAddBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kEltwiseAddBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kEltwiseReluOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseReluInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kEltwiseReluBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kEltwiseReluBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kEmbeddingOutputs[] = {{false, -1, -1}};
 constexpr Input kEmbeddingInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kEmbeddingBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kEmbeddingBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kFlashAttnVarlenOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashAttnVarlenInputs[] = {
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFlashAttnVarlenAttrs[] = {
     {Attr::kBool, false},
@@ -181,16 +183,16 @@ constexpr Attr kFlashAttnVarlenAttrs[] = {
 };
 constexpr Output kFlashAttnVarlenBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}, {false, 9, -1}};
 constexpr Input kFlashAttnVarlenBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFlashAttnVarlenBackwardAttrs[] = {
     {Attr::kBool, false},
@@ -200,21 +202,21 @@ constexpr Attr kFlashAttnVarlenBackwardAttrs[] = {
 };
 constexpr Output kFlashMlaDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashMlaDecodeInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFlashMlaDecodeAttrs[] = {
     {Attr::kFloat, true},
 };
 constexpr Output kFlashMlaSparseDecodeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashMlaSparseDecodeInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFlashMlaSparseDecodeAttrs[] = {
     {Attr::kFloat, true},
@@ -222,10 +224,10 @@ constexpr Attr kFlashMlaSparseDecodeAttrs[] = {
 };
 constexpr Output kFlashMlaSparseDecodeSplitkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kFlashMlaSparseDecodeSplitkInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFlashMlaSparseDecodeSplitkAttrs[] = {
     {Attr::kInt, false},
@@ -233,71 +235,71 @@ constexpr Attr kFlashMlaSparseDecodeSplitkAttrs[] = {
     {Attr::kString, false},
 };
 constexpr Input kFusedAddLayerNormInputs[] = {
-    {false, true, Stride::kLast, -1},
-    {false, true, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, true, Stride::kLast, -1, -1},
+    {false, true, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFusedAddLayerNormAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Input kFusedAddRmsNormInputs[] = {
-    {false, true, Stride::kLast, -1},
-    {false, true, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
+    {false, true, Stride::kLast, -1, -1},
+    {false, true, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFusedAddRmsNormAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kFusedMoeOutputs[] = {{false, -1, -1}};
 constexpr Input kFusedMoeInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kFusedMoeAttrs[] = {
     {Attr::kString, false},
 };
 constexpr Output kGeluOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGeluAttrs[] = {
     {Attr::kString, false},
 };
 constexpr Output kGeluAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluAndMulInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kGeluAndMulBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluAndMulBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kGeluBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGeluBackwardAttrs[] = {
     {Attr::kString, false},
 };
 constexpr Output kGeluTanhAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluTanhAndMulInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kGeluTanhAndMulBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kGeluTanhAndMulBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kGemmOutputs[] = {{false, -1, -1}};
 constexpr Input kGemmInputs[] = {
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGemmAttrs[] = {
     {Attr::kFloat, false},
@@ -306,31 +308,31 @@ constexpr Attr kGemmAttrs[] = {
 };
 constexpr Output kGemmA8w8Outputs[] = {{false, -1, -1}};
 constexpr Input kGemmA8w8Inputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGemmA8w8Attrs[] = {
     {Attr::kDType, true, 0, -1, {4, 16, 1}},
 };
 constexpr Output kGemmA8w8BlockscaleOutputs[] = {{false, -1, -1}};
 constexpr Input kGemmA8w8BlockscaleInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGemmA8w8BlockscaleAttrs[] = {
     {Attr::kDType, true, 0, -1, {4, 16, 1}},
 };
 constexpr Output kGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 3, -1}};
 constexpr Input kGemmBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGemmBackwardAttrs[] = {
     {Attr::kFloat, false},
@@ -338,19 +340,19 @@ constexpr Attr kGemmBackwardAttrs[] = {
 };
 constexpr Output kGemmW4a16Outputs[] = {{false, -1, -1}};
 constexpr Input kGemmW4a16Inputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGemmW4a16Attrs[] = {
     {Attr::kInt, false},
 };
 constexpr Output kGroupNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kGroupNormInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGroupNormAttrs[] = {
     {Attr::kInt, false},
@@ -358,33 +360,33 @@ constexpr Attr kGroupNormAttrs[] = {
 };
 constexpr Output kGroupNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
 constexpr Input kGroupNormBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGroupNormBackwardAttrs[] = {
     {Attr::kInt, false},
 };
 constexpr Output kGroupedGemmOutputs[] = {{false, -1, -1}};
 constexpr Input kGroupedGemmInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kGroupedGemmBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kGroupedGemmBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kGroupedTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kGroupedTopkInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kGroupedTopkAttrs[] = {
     {Attr::kInt, false},
@@ -396,57 +398,57 @@ constexpr Attr kGroupedTopkAttrs[] = {
 };
 constexpr Output kLayerNormOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayerNormInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kLayerNormAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kLayerNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, 5, -1}};
 constexpr Input kLayerNormBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Output kLayernorm2dOutputs[] = {{false, -1, -1}, {true, -1, -1}, {true, -1, -1}};
 constexpr Input kLayernorm2dInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kLayernorm2dAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kLayernorm2dBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
 constexpr Input kLayernorm2dBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kMergeStateOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kMergeStateInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kMergeStatesOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kMergeStatesInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kMlaPrefillOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kMlaPrefillInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kMlaPrefillAttrs[] = {
     {Attr::kFloat, false},
@@ -455,7 +457,7 @@ constexpr Attr kMlaPrefillAttrs[] = {
 };
 constexpr Output kMoeAlignBlockSizeOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
 constexpr Input kMoeAlignBlockSizeInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kMoeAlignBlockSizeAttrs[] = {
     {Attr::kInt, false},
@@ -463,37 +465,37 @@ constexpr Attr kMoeAlignBlockSizeAttrs[] = {
 };
 constexpr Output kMoePermuteOutputs[] = {{false, -1, -1}, {false, -1, -1}, {false, -1, -1}};
 constexpr Input kMoePermuteInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kMoePermuteAttrs[] = {
     {Attr::kInt, false},
 };
 constexpr Output kMoePermuteBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kMoePermuteBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kMoeUnpermuteOutputs[] = {{false, -1, -1}};
 constexpr Input kMoeUnpermuteInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kMoeUnpermuteBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kMoeUnpermuteBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kPagedAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPagedAttentionInputs[] = {
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kPagedAttentionAttrs[] = {
     {Attr::kString, false},
@@ -503,12 +505,12 @@ constexpr Attr kPagedAttentionAttrs[] = {
 };
 constexpr Output kPagedDecodeAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPagedDecodeAttentionInputs[] = {
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kPagedDecodeAttentionAttrs[] = {
     {Attr::kString, false},
@@ -518,15 +520,15 @@ constexpr Attr kPagedDecodeAttentionAttrs[] = {
 };
 constexpr Output kPerTensorQuantOutputs[] = {{false, -1, -1}};
 constexpr Input kPerTensorQuantInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kPerTensorQuantAttrs[] = {
     {Attr::kDType, false, 0, -1, {}},
 };
 constexpr Output kPerTokenGroupQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPerTokenGroupQuantInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kPerTokenGroupQuantAttrs[] = {
     {Attr::kInt, false},
@@ -534,81 +536,81 @@ constexpr Attr kPerTokenGroupQuantAttrs[] = {
 };
 constexpr Output kPerTokenQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kPerTokenQuantInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kPerTokenQuantAttrs[] = {
     {Attr::kDType, false, 0, -1, {}},
 };
 constexpr Input kReshapeAndCacheInputs[] = {
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, true, Stride::kLast, -1},
-    {false, true, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, true, Stride::kLast, -1, -1},
+    {false, true, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kReshapeAndCacheAttrs[] = {
     {Attr::kString, false},
 };
 constexpr Output kRmsNormOutputs[] = {{false, -1, -1}};
 constexpr Input kRmsNormInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kRmsNormAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kRmsNormBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRmsNormBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kRmsNormBackwardAttrs[] = {
     {Attr::kFloat, false},
 };
 constexpr Output kRopeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRopeInputs[] = {
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kLast, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kRopeAttrs[] = {
     {Attr::kBool, false},
 };
 constexpr Output kRopeBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRopeBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kRopeBackwardAttrs[] = {
     {Attr::kBool, false},
 };
 constexpr Output kSiluAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kSiluAndMulInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kSiluAndMulBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSiluAndMulBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kSoftmaxOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kSoftmaxBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSoftmaxBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Output kSwigluoaiAndMulOutputs[] = {{false, -1, -1}};
 constexpr Input kSwigluoaiAndMulInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kSwigluoaiAndMulAttrs[] = {
     {Attr::kFloat, false},
@@ -616,8 +618,8 @@ constexpr Attr kSwigluoaiAndMulAttrs[] = {
 };
 constexpr Output kSwigluoaiAndMulBackwardOutputs[] = {{false, -1, -1}};
 constexpr Input kSwigluoaiAndMulBackwardInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
     {Attr::kFloat, false},
@@ -625,15 +627,16 @@ constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
 };
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
 constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {
-    {false, false, Stride::kDense, -1},
-    {false, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
-    {true, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, Attr::kInt},
+    {false, false, Stride::kDense, -1, Attr::kInt},
+    {true, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
 };
 constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kTopkAttrs[] = {
     {Attr::kInt, false},
@@ -641,7 +644,7 @@ constexpr Attr kTopkAttrs[] = {
 };
 constexpr Output kTopkSoftmaxOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kTopkSoftmaxInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kTopkSoftmaxAttrs[] = {
     {Attr::kInt, false},
@@ -649,7 +652,7 @@ constexpr Attr kTopkSoftmaxAttrs[] = {
 };
 constexpr Output kWarpBitonicSortOutputs[] = {{false, -1, -1}};
 constexpr Input kWarpBitonicSortInputs[] = {
-    {false, false, Stride::kDense, -1},
+    {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kWarpBitonicSortAttrs[] = {
     {Attr::kBool, false},
@@ -664,19 +667,21 @@ const Op kOps[] = {
      {
          {"(Tensor(a0!)[] params, Tensor[] grads, Tensor(a2!)[] exp_avg, Tensor(a3!)[] exp_avg_sq, Tensor lr, Tensor step, float beta1, float beta2, float eps, float weight_decay) -> ()", Kernel<0, Form::kPlain>},
          {nullptr, nullptr},
-         {nullptr, nullptr}, },
+         {nullptr, nullptr},
+         {"(Tensor(a0!)[] params, Tensor[] grads, Tensor(a2!)[] exp_avg, Tensor(a3!)[] exp_avg_sq, float lr, int step, float beta1, float beta2, float eps, float weight_decay) -> ()", Kernel<0, Form::kNumbers>}, },
      nullptr, 0,
      kAdamwInputs, 6,
      kAdamwAttrs, 4,
      4, 0},
     {"chain_speculative_sampling",
-     0x83817b26cfce76d,
+     0x78ed05e571b689f3,
      {
-         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, Tensor seed) -> (Tensor, Tensor)", Kernel<1, Form::kPlain>},
+         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, Tensor seed, Tensor offset) -> (Tensor, Tensor)", Kernel<1, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, Tensor seed, Tensor(o0!) token_ids, Tensor(o1!) accepted) -> ()", Kernel<1, Form::kInto>}, },
+         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, Tensor seed, Tensor offset, Tensor(o0!) token_ids, Tensor(o1!) accepted) -> ()", Kernel<1, Form::kInto>},
+         {"(Tensor draft_probs, Tensor draft_token_ids, Tensor target_probs, int seed, int offset) -> (Tensor, Tensor)", Kernel<1, Form::kNumbers>}, },
      kChainSpeculativeSamplingOutputs, 2,
-     kChainSpeculativeSamplingInputs, 4,
+     kChainSpeculativeSamplingInputs, 5,
      nullptr, 0,
      0, 0},
     {"conv2d",
@@ -684,7 +689,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups) -> Tensor", Kernel<2, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups, Tensor(o0!) y) -> ()", Kernel<2, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor? bias, int[2] stride, int[2] padding, int[2] dilation, int groups, Tensor(o0!) y) -> ()", Kernel<2, Form::kInto>},
+         {nullptr, nullptr}, },
      kConv2dOutputs, 1,
      kConv2dInputs, 3,
      kConv2dAttrs, 4,
@@ -694,7 +700,8 @@ const Op kOps[] = {
      {
          {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing) -> Tensor", Kernel<3, Form::kPlain>},
          {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing) -> (Tensor, Tensor)", Kernel<3, Form::kTrain>},
-         {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing, Tensor(o0!) loss) -> ()", Kernel<3, Form::kInto>}, },
+         {"(Tensor logits, Tensor target, int ignore_index, float label_smoothing, Tensor(o0!) loss) -> ()", Kernel<3, Form::kInto>},
+         {nullptr, nullptr}, },
      kCrossEntropyOutputs, 2,
      kCrossEntropyInputs, 2,
      kCrossEntropyAttrs, 2,
@@ -704,7 +711,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, int ignore_index, float label_smoothing) -> Tensor", Kernel<4, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, int ignore_index, float label_smoothing, Tensor(o0!) grad_logits) -> ()", Kernel<4, Form::kInto>}, },
+         {"(Tensor grad_loss, Tensor logits, Tensor target, Tensor lse, int ignore_index, float label_smoothing, Tensor(o0!) grad_logits) -> ()", Kernel<4, Form::kInto>},
+         {nullptr, nullptr}, },
      kCrossEntropyBackwardOutputs, 1,
      kCrossEntropyBackwardInputs, 4,
      kCrossEntropyBackwardAttrs, 2,
@@ -714,19 +722,21 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor scale, ScalarType? out_dtype) -> Tensor", Kernel<5, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor scale, ScalarType? out_dtype, Tensor(o0!) x) -> ()", Kernel<5, Form::kInto>}, },
+         {"(Tensor q, Tensor scale, ScalarType? out_dtype, Tensor(o0!) x) -> ()", Kernel<5, Form::kInto>},
+         {nullptr, nullptr}, },
      kDequantizeOutputs, 1,
      kDequantizeInputs, 2,
      kDequantizeAttrs, 1,
      0, 0},
     {"dropout",
-     0x78dff76b250a2f4,
+     0x50663ee47440a9c4,
      {
-         {"(Tensor x, Tensor seed, float p) -> Tensor", Kernel<6, Form::kPlain>},
-         {"(Tensor x, Tensor seed, float p) -> (Tensor, Tensor)", Kernel<6, Form::kTrain>},
-         {"(Tensor x, Tensor seed, float p, Tensor(o0!) y) -> ()", Kernel<6, Form::kInto>}, },
+         {"(Tensor x, Tensor seed, Tensor offset, float p) -> Tensor", Kernel<6, Form::kPlain>},
+         {"(Tensor x, Tensor seed, Tensor offset, float p) -> (Tensor, Tensor)", Kernel<6, Form::kTrain>},
+         {"(Tensor x, Tensor seed, Tensor offset, float p, Tensor(o0!) y) -> ()", Kernel<6, Form::kInto>},
+         {"(Tensor x, int seed, int offset, float p) -> Tensor", Kernel<6, Form::kNumbers>}, },
      kDropoutOutputs, 2,
-     kDropoutInputs, 2,
+     kDropoutInputs, 3,
      kDropoutAttrs, 1,
      0, 0},
     {"dropout_backward",
@@ -734,7 +744,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor kept, float p) -> Tensor", Kernel<7, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor kept, float p, Tensor(o0!) grad_x) -> ()", Kernel<7, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor kept, float p, Tensor(o0!) grad_x) -> ()", Kernel<7, Form::kInto>},
+         {nullptr, nullptr}, },
      kDropoutBackwardOutputs, 1,
      kDropoutBackwardInputs, 2,
      kDropoutBackwardAttrs, 1,
@@ -744,7 +755,8 @@ const Op kOps[] = {
      {
          {"(Tensor a, Tensor b) -> Tensor", Kernel<8, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor(o0!) c) -> ()", Kernel<8, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor(o0!) c) -> ()", Kernel<8, Form::kInto>},
+         {nullptr, nullptr}, },
      kEltwiseAddOutputs, 1,
      kEltwiseAddInputs, 2,
      nullptr, 0,
@@ -754,7 +766,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_c) -> (Tensor, Tensor)", Kernel<9, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_c, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<9, Form::kInto>}, },
+         {"(Tensor grad_c, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<9, Form::kInto>},
+         {nullptr, nullptr}, },
      kEltwiseAddBackwardOutputs, 2,
      kEltwiseAddBackwardInputs, 1,
      nullptr, 0,
@@ -764,7 +777,8 @@ const Op kOps[] = {
      {
          {"(Tensor x) -> Tensor", Kernel<10, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<10, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<10, Form::kInto>},
+         {nullptr, nullptr}, },
      kEltwiseReluOutputs, 1,
      kEltwiseReluInputs, 1,
      nullptr, 0,
@@ -774,7 +788,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<11, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<11, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<11, Form::kInto>},
+         {nullptr, nullptr}, },
      kEltwiseReluBackwardOutputs, 1,
      kEltwiseReluBackwardInputs, 2,
      nullptr, 0,
@@ -784,7 +799,8 @@ const Op kOps[] = {
      {
          {"(Tensor ids, Tensor weight) -> Tensor", Kernel<12, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor ids, Tensor weight, Tensor(o0!) y) -> ()", Kernel<12, Form::kInto>}, },
+         {"(Tensor ids, Tensor weight, Tensor(o0!) y) -> ()", Kernel<12, Form::kInto>},
+         {nullptr, nullptr}, },
      kEmbeddingOutputs, 1,
      kEmbeddingInputs, 2,
      nullptr, 0,
@@ -794,7 +810,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor ids, Tensor weight) -> Tensor", Kernel<13, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor ids, Tensor weight, Tensor(o0!) grad_weight) -> ()", Kernel<13, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor ids, Tensor weight, Tensor(o0!) grad_weight) -> ()", Kernel<13, Form::kInto>},
+         {nullptr, nullptr}, },
      kEmbeddingBackwardOutputs, 1,
      kEmbeddingBackwardInputs, 3,
      nullptr, 0,
@@ -804,7 +821,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<14, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<14, Form::kInto>}, },
+         {"(Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<14, Form::kInto>},
+         {nullptr, nullptr}, },
      kFlashAttnVarlenOutputs, 2,
      kFlashAttnVarlenInputs, 6,
      kFlashAttnVarlenAttrs, 4,
@@ -814,7 +832,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_o, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor o, Tensor lse, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor, Tensor, Tensor)", Kernel<15, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_o, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor o, Tensor lse, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) grad_q, Tensor(o1!) grad_k, Tensor(o2!) grad_v, Tensor(o3!)? grad_sinks) -> ()", Kernel<15, Form::kInto>}, },
+         {"(Tensor grad_o, Tensor grad_lse, Tensor q, Tensor k, Tensor v, Tensor cu_seqlens_q, Tensor cu_seqlens_k, Tensor o, Tensor lse, Tensor? sinks, bool causal, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) grad_q, Tensor(o1!) grad_k, Tensor(o2!) grad_v, Tensor(o3!)? grad_sinks) -> ()", Kernel<15, Form::kInto>},
+         {nullptr, nullptr}, },
      kFlashAttnVarlenBackwardOutputs, 4,
      kFlashAttnVarlenBackwardInputs, 10,
      kFlashAttnVarlenBackwardAttrs, 4,
@@ -824,7 +843,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale) -> (Tensor, Tensor)", Kernel<16, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<16, Form::kInto>}, },
+         {"(Tensor q, Tensor kv_nope, Tensor kv_rope, Tensor kv_scale, Tensor kv_indptr, float? sm_scale, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<16, Form::kInto>},
+         {nullptr, nullptr}, },
      kFlashMlaDecodeOutputs, 2,
      kFlashMlaDecodeInputs, 5,
      kFlashMlaDecodeAttrs, 1,
@@ -834,7 +854,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, float? sm_scale, str fp8) -> (Tensor, Tensor)", Kernel<17, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, float? sm_scale, str fp8, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<17, Form::kInto>}, },
+         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, float? sm_scale, str fp8, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<17, Form::kInto>},
+         {nullptr, nullptr}, },
      kFlashMlaSparseDecodeOutputs, 2,
      kFlashMlaSparseDecodeInputs, 4,
      kFlashMlaSparseDecodeAttrs, 2,
@@ -844,7 +865,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, int num_splits, float? sm_scale, str fp8) -> (Tensor, Tensor)", Kernel<18, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, int num_splits, float? sm_scale, str fp8, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<18, Form::kInto>}, },
+         {"(Tensor q, Tensor kv_packed, Tensor indices, Tensor? topk_length, int num_splits, float? sm_scale, str fp8, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<18, Form::kInto>},
+         {nullptr, nullptr}, },
      kFlashMlaSparseDecodeSplitkOutputs, 2,
      kFlashMlaSparseDecodeSplitkInputs, 4,
      kFlashMlaSparseDecodeSplitkAttrs, 3,
@@ -853,6 +875,7 @@ const Op kOps[] = {
      0x444b687a8b356f27,
      {
          {"(Tensor(a0!) x, Tensor(a1!) residual, Tensor weight, Tensor? bias, float eps) -> ()", Kernel<19, Form::kPlain>},
+         {nullptr, nullptr},
          {nullptr, nullptr},
          {nullptr, nullptr}, },
      nullptr, 0,
@@ -864,6 +887,7 @@ const Op kOps[] = {
      {
          {"(Tensor(a0!) x, Tensor(a1!) residual, Tensor weight, float eps) -> ()", Kernel<20, Form::kPlain>},
          {nullptr, nullptr},
+         {nullptr, nullptr},
          {nullptr, nullptr}, },
      nullptr, 0,
      kFusedAddRmsNormInputs, 3,
@@ -874,7 +898,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor w1, Tensor w2, Tensor topk_weights, Tensor topk_ids, str activation) -> Tensor", Kernel<21, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor w1, Tensor w2, Tensor topk_weights, Tensor topk_ids, str activation, Tensor(o0!) y) -> ()", Kernel<21, Form::kInto>}, },
+         {"(Tensor x, Tensor w1, Tensor w2, Tensor topk_weights, Tensor topk_ids, str activation, Tensor(o0!) y) -> ()", Kernel<21, Form::kInto>},
+         {nullptr, nullptr}, },
      kFusedMoeOutputs, 1,
      kFusedMoeInputs, 5,
      kFusedMoeAttrs, 1,
@@ -884,7 +909,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, str approximate) -> Tensor", Kernel<22, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, str approximate, Tensor(o0!) y) -> ()", Kernel<22, Form::kInto>}, },
+         {"(Tensor x, str approximate, Tensor(o0!) y) -> ()", Kernel<22, Form::kInto>},
+         {nullptr, nullptr}, },
      kGeluOutputs, 1,
      kGeluInputs, 1,
      kGeluAttrs, 1,
@@ -894,7 +920,8 @@ const Op kOps[] = {
      {
          {"(Tensor x) -> Tensor", Kernel<23, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<23, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<23, Form::kInto>},
+         {nullptr, nullptr}, },
      kGeluAndMulOutputs, 1,
      kGeluAndMulInputs, 1,
      nullptr, 0,
@@ -904,7 +931,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<24, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<24, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<24, Form::kInto>},
+         {nullptr, nullptr}, },
      kGeluAndMulBackwardOutputs, 1,
      kGeluAndMulBackwardInputs, 2,
      nullptr, 0,
@@ -914,7 +942,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x, str approximate) -> Tensor", Kernel<25, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, str approximate, Tensor(o0!) grad_x) -> ()", Kernel<25, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, str approximate, Tensor(o0!) grad_x) -> ()", Kernel<25, Form::kInto>},
+         {nullptr, nullptr}, },
      kGeluBackwardOutputs, 1,
      kGeluBackwardInputs, 2,
      kGeluBackwardAttrs, 1,
@@ -924,7 +953,8 @@ const Op kOps[] = {
      {
          {"(Tensor x) -> Tensor", Kernel<26, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<26, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<26, Form::kInto>},
+         {nullptr, nullptr}, },
      kGeluTanhAndMulOutputs, 1,
      kGeluTanhAndMulInputs, 1,
      nullptr, 0,
@@ -934,7 +964,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<27, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<27, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<27, Form::kInto>},
+         {nullptr, nullptr}, },
      kGeluTanhAndMulBackwardOutputs, 1,
      kGeluTanhAndMulBackwardInputs, 2,
      nullptr, 0,
@@ -944,7 +975,8 @@ const Op kOps[] = {
      {
          {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype) -> Tensor", Kernel<28, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<28, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor? bias, float alpha, str activation, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<28, Form::kInto>},
+         {nullptr, nullptr}, },
      kGemmOutputs, 1,
      kGemmInputs, 3,
      kGemmAttrs, 3,
@@ -954,7 +986,8 @@ const Op kOps[] = {
      {
          {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, ScalarType? out_dtype) -> Tensor", Kernel<29, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<29, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, Tensor? bias, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<29, Form::kInto>},
+         {nullptr, nullptr}, },
      kGemmA8w8Outputs, 1,
      kGemmA8w8Inputs, 5,
      kGemmA8w8Attrs, 1,
@@ -964,7 +997,8 @@ const Op kOps[] = {
      {
          {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, ScalarType? out_dtype) -> Tensor", Kernel<30, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<30, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor a_scale, Tensor b_scale, ScalarType? out_dtype, Tensor(o0!) c) -> ()", Kernel<30, Form::kInto>},
+         {nullptr, nullptr}, },
      kGemmA8w8BlockscaleOutputs, 1,
      kGemmA8w8BlockscaleInputs, 4,
      kGemmA8w8BlockscaleAttrs, 1,
@@ -974,7 +1008,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation) -> (Tensor, Tensor, Tensor)", Kernel<31, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation, Tensor(o0!) grad_a, Tensor(o1!) grad_b, Tensor(o2!)? grad_bias) -> ()", Kernel<31, Form::kInto>}, },
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor? bias, float alpha, str activation, Tensor(o0!) grad_a, Tensor(o1!) grad_b, Tensor(o2!)? grad_bias) -> ()", Kernel<31, Form::kInto>},
+         {nullptr, nullptr}, },
      kGemmBackwardOutputs, 3,
      kGemmBackwardInputs, 4,
      kGemmBackwardAttrs, 2,
@@ -984,7 +1019,8 @@ const Op kOps[] = {
      {
          {"(Tensor a, Tensor b_packed, Tensor scale, Tensor? zero, int group_size) -> Tensor", Kernel<32, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b_packed, Tensor scale, Tensor? zero, int group_size, Tensor(o0!) c) -> ()", Kernel<32, Form::kInto>}, },
+         {"(Tensor a, Tensor b_packed, Tensor scale, Tensor? zero, int group_size, Tensor(o0!) c) -> ()", Kernel<32, Form::kInto>},
+         {nullptr, nullptr}, },
      kGemmW4a16Outputs, 1,
      kGemmW4a16Inputs, 4,
      kGemmW4a16Attrs, 1,
@@ -994,7 +1030,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps) -> Tensor", Kernel<33, Form::kPlain>},
          {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps) -> (Tensor, Tensor, Tensor)", Kernel<33, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps, Tensor(o0!) y) -> ()", Kernel<33, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor? bias, int num_groups, float eps, Tensor(o0!) y) -> ()", Kernel<33, Form::kInto>},
+         {nullptr, nullptr}, },
      kGroupNormOutputs, 3,
      kGroupNormInputs, 3,
      kGroupNormAttrs, 2,
@@ -1004,7 +1041,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, int num_groups) -> (Tensor, Tensor, Tensor)", Kernel<34, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, int num_groups, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<34, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, int num_groups, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<34, Form::kInto>},
+         {nullptr, nullptr}, },
      kGroupNormBackwardOutputs, 3,
      kGroupNormBackwardInputs, 6,
      kGroupNormBackwardAttrs, 1,
@@ -1014,7 +1052,8 @@ const Op kOps[] = {
      {
          {"(Tensor a, Tensor b, Tensor expert_offsets) -> Tensor", Kernel<35, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) c) -> ()", Kernel<35, Form::kInto>}, },
+         {"(Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) c) -> ()", Kernel<35, Form::kInto>},
+         {nullptr, nullptr}, },
      kGroupedGemmOutputs, 1,
      kGroupedGemmInputs, 3,
      nullptr, 0,
@@ -1024,7 +1063,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets) -> (Tensor, Tensor)", Kernel<36, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<36, Form::kInto>}, },
+         {"(Tensor grad_c, Tensor a, Tensor b, Tensor expert_offsets, Tensor(o0!) grad_a, Tensor(o1!) grad_b) -> ()", Kernel<36, Form::kInto>},
+         {nullptr, nullptr}, },
      kGroupedGemmBackwardOutputs, 2,
      kGroupedGemmBackwardInputs, 4,
      nullptr, 0,
@@ -1034,7 +1074,8 @@ const Op kOps[] = {
      {
          {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring) -> (Tensor, Tensor)", Kernel<37, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<37, Form::kInto>}, },
+         {"(Tensor scores, Tensor? bias, int k, int num_groups, int topk_groups, bool renormalize, float routed_scaling_factor, str scoring, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<37, Form::kInto>},
+         {nullptr, nullptr}, },
      kGroupedTopkOutputs, 2,
      kGroupedTopkInputs, 2,
      kGroupedTopkAttrs, 6,
@@ -1044,7 +1085,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> Tensor", Kernel<38, Form::kPlain>},
          {"(Tensor x, Tensor weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<38, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor? bias, float eps, Tensor(o0!) y) -> ()", Kernel<38, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor? bias, float eps, Tensor(o0!) y) -> ()", Kernel<38, Form::kInto>},
+         {nullptr, nullptr}, },
      kLayerNormOutputs, 3,
      kLayerNormInputs, 3,
      kLayerNormAttrs, 1,
@@ -1054,7 +1096,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias) -> (Tensor, Tensor, Tensor)", Kernel<39, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<39, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor? bias, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!)? grad_bias) -> ()", Kernel<39, Form::kInto>},
+         {nullptr, nullptr}, },
      kLayerNormBackwardOutputs, 3,
      kLayerNormBackwardInputs, 6,
      nullptr, 0,
@@ -1064,7 +1107,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor weight, Tensor bias, float eps) -> Tensor", Kernel<40, Form::kPlain>},
          {"(Tensor x, Tensor weight, Tensor bias, float eps) -> (Tensor, Tensor, Tensor)", Kernel<40, Form::kTrain>},
-         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<40, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, Tensor bias, float eps, Tensor(o0!) y) -> ()", Kernel<40, Form::kInto>},
+         {nullptr, nullptr}, },
      kLayernorm2dOutputs, 3,
      kLayernorm2dInputs, 3,
      kLayernorm2dAttrs, 1,
@@ -1074,7 +1118,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd) -> (Tensor, Tensor, Tensor)", Kernel<41, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<41, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, Tensor mean, Tensor rstd, Tensor(o0!) grad_x, Tensor(o1!) grad_weight, Tensor(o2!) grad_bias) -> ()", Kernel<41, Form::kInto>},
+         {nullptr, nullptr}, },
      kLayernorm2dBackwardOutputs, 3,
      kLayernorm2dBackwardInputs, 5,
      nullptr, 0,
@@ -1084,7 +1129,8 @@ const Op kOps[] = {
      {
          {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b) -> (Tensor, Tensor)", Kernel<42, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<42, Form::kInto>}, },
+         {"(Tensor v_a, Tensor s_a, Tensor v_b, Tensor s_b, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<42, Form::kInto>},
+         {nullptr, nullptr}, },
      kMergeStateOutputs, 2,
      kMergeStateInputs, 4,
      nullptr, 0,
@@ -1094,7 +1140,8 @@ const Op kOps[] = {
      {
          {"(Tensor v_parts, Tensor s_parts) -> (Tensor, Tensor)", Kernel<43, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor v_parts, Tensor s_parts, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<43, Form::kInto>}, },
+         {"(Tensor v_parts, Tensor s_parts, Tensor(o0!) v, Tensor(o1!) s) -> ()", Kernel<43, Form::kInto>},
+         {nullptr, nullptr}, },
      kMergeStatesOutputs, 2,
      kMergeStatesInputs, 2,
      nullptr, 0,
@@ -1104,7 +1151,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal) -> (Tensor, Tensor)", Kernel<44, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<44, Form::kInto>}, },
+         {"(Tensor q, Tensor kv, Tensor cu_seqlens_q, Tensor cu_seqlens_k, float sm_scale, int kv_lora_rank, bool causal, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<44, Form::kInto>},
+         {nullptr, nullptr}, },
      kMlaPrefillOutputs, 2,
      kMlaPrefillInputs, 4,
      kMlaPrefillAttrs, 3,
@@ -1114,7 +1162,8 @@ const Op kOps[] = {
      {
          {"(Tensor topk_ids, int num_experts, int block_size) -> (Tensor, Tensor, Tensor)", Kernel<45, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor topk_ids, int num_experts, int block_size, Tensor(o0!) sorted_ids, Tensor(o1!) expert_ids, Tensor(o2!) num_tokens_post_pad) -> ()", Kernel<45, Form::kInto>}, },
+         {"(Tensor topk_ids, int num_experts, int block_size, Tensor(o0!) sorted_ids, Tensor(o1!) expert_ids, Tensor(o2!) num_tokens_post_pad) -> ()", Kernel<45, Form::kInto>},
+         {nullptr, nullptr}, },
      kMoeAlignBlockSizeOutputs, 3,
      kMoeAlignBlockSizeInputs, 1,
      kMoeAlignBlockSizeAttrs, 2,
@@ -1124,7 +1173,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor topk_ids, int num_experts) -> (Tensor, Tensor, Tensor)", Kernel<46, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor topk_ids, int num_experts, Tensor(o0!) permuted, Tensor(o1!) row_map, Tensor(o2!) expert_offsets) -> ()", Kernel<46, Form::kInto>}, },
+         {"(Tensor x, Tensor topk_ids, int num_experts, Tensor(o0!) permuted, Tensor(o1!) row_map, Tensor(o2!) expert_offsets) -> ()", Kernel<46, Form::kInto>},
+         {nullptr, nullptr}, },
      kMoePermuteOutputs, 3,
      kMoePermuteInputs, 2,
      kMoePermuteAttrs, 1,
@@ -1134,7 +1184,8 @@ const Op kOps[] = {
      {
          {"(Tensor row_map, Tensor grad_permuted) -> Tensor", Kernel<47, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor row_map, Tensor grad_permuted, Tensor(o0!) grad_x) -> ()", Kernel<47, Form::kInto>}, },
+         {"(Tensor row_map, Tensor grad_permuted, Tensor(o0!) grad_x) -> ()", Kernel<47, Form::kInto>},
+         {nullptr, nullptr}, },
      kMoePermuteBackwardOutputs, 1,
      kMoePermuteBackwardInputs, 2,
      nullptr, 0,
@@ -1144,7 +1195,8 @@ const Op kOps[] = {
      {
          {"(Tensor permuted, Tensor row_map, Tensor weights) -> Tensor", Kernel<48, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) y) -> ()", Kernel<48, Form::kInto>}, },
+         {"(Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) y) -> ()", Kernel<48, Form::kInto>},
+         {nullptr, nullptr}, },
      kMoeUnpermuteOutputs, 1,
      kMoeUnpermuteInputs, 3,
      nullptr, 0,
@@ -1154,7 +1206,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights) -> (Tensor, Tensor)", Kernel<49, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) grad_permuted, Tensor(o1!) grad_weights) -> ()", Kernel<49, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor permuted, Tensor row_map, Tensor weights, Tensor(o0!) grad_permuted, Tensor(o1!) grad_weights) -> ()", Kernel<49, Form::kInto>},
+         {nullptr, nullptr}, },
      kMoeUnpermuteBackwardOutputs, 2,
      kMoeUnpermuteBackwardInputs, 4,
      nullptr, 0,
@@ -1164,7 +1217,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<50, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<50, Form::kInto>}, },
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor block_tables, Tensor seq_lens, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<50, Form::kInto>},
+         {nullptr, nullptr}, },
      kPagedAttentionOutputs, 2,
      kPagedAttentionInputs, 5,
      kPagedAttentionAttrs, 4,
@@ -1174,7 +1228,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap) -> (Tensor, Tensor)", Kernel<51, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<51, Form::kInto>}, },
+         {"(Tensor q, Tensor k_cache, Tensor v_cache, Tensor kv_indptr, Tensor kv_indices, Tensor kv_last_page_len, str layout, float? sm_scale, int? window_left, float? soft_cap, Tensor(o0!) o, Tensor(o1!) lse) -> ()", Kernel<51, Form::kInto>},
+         {nullptr, nullptr}, },
      kPagedDecodeAttentionOutputs, 2,
      kPagedDecodeAttentionInputs, 6,
      kPagedDecodeAttentionAttrs, 4,
@@ -1184,7 +1239,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor scale, ScalarType out_dtype) -> Tensor", Kernel<52, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor scale, ScalarType out_dtype, Tensor(o0!) q) -> ()", Kernel<52, Form::kInto>}, },
+         {"(Tensor x, Tensor scale, ScalarType out_dtype, Tensor(o0!) q) -> ()", Kernel<52, Form::kInto>},
+         {nullptr, nullptr}, },
      kPerTensorQuantOutputs, 1,
      kPerTensorQuantInputs, 2,
      kPerTensorQuantAttrs, 1,
@@ -1194,7 +1250,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, int group_size, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<53, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, int group_size, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<53, Form::kInto>}, },
+         {"(Tensor x, int group_size, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<53, Form::kInto>},
+         {nullptr, nullptr}, },
      kPerTokenGroupQuantOutputs, 2,
      kPerTokenGroupQuantInputs, 1,
      kPerTokenGroupQuantAttrs, 2,
@@ -1204,7 +1261,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, ScalarType out_dtype) -> (Tensor, Tensor)", Kernel<54, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<54, Form::kInto>}, },
+         {"(Tensor x, ScalarType out_dtype, Tensor(o0!) q, Tensor(o1!) scale) -> ()", Kernel<54, Form::kInto>},
+         {nullptr, nullptr}, },
      kPerTokenQuantOutputs, 2,
      kPerTokenQuantInputs, 1,
      kPerTokenQuantAttrs, 1,
@@ -1213,6 +1271,7 @@ const Op kOps[] = {
      0x35395f8986ad0d8a,
      {
          {"(Tensor key, Tensor value, Tensor(a2!) k_cache, Tensor(a3!) v_cache, Tensor slot_mapping, Tensor? k_scale, Tensor? v_scale, str layout) -> ()", Kernel<55, Form::kPlain>},
+         {nullptr, nullptr},
          {nullptr, nullptr},
          {nullptr, nullptr}, },
      nullptr, 0,
@@ -1224,7 +1283,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, Tensor weight, float eps) -> Tensor", Kernel<56, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<56, Form::kInto>}, },
+         {"(Tensor x, Tensor weight, float eps, Tensor(o0!) y) -> ()", Kernel<56, Form::kInto>},
+         {nullptr, nullptr}, },
      kRmsNormOutputs, 1,
      kRmsNormInputs, 2,
      kRmsNormAttrs, 1,
@@ -1234,7 +1294,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", Kernel<57, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<57, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor weight, float eps, Tensor(o0!) grad_x, Tensor(o1!) grad_weight) -> ()", Kernel<57, Form::kInto>},
+         {nullptr, nullptr}, },
      kRmsNormBackwardOutputs, 2,
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
@@ -1244,7 +1305,8 @@ const Op kOps[] = {
      {
          {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<58, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<58, Form::kInto>}, },
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<58, Form::kInto>},
+         {nullptr, nullptr}, },
      kRopeOutputs, 2,
      kRopeInputs, 4,
      kRopeAttrs, 1,
@@ -1254,7 +1316,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<59, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<59, Form::kInto>}, },
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<59, Form::kInto>},
+         {nullptr, nullptr}, },
      kRopeBackwardOutputs, 2,
      kRopeBackwardInputs, 4,
      kRopeBackwardAttrs, 1,
@@ -1264,7 +1327,8 @@ const Op kOps[] = {
      {
          {"(Tensor x) -> Tensor", Kernel<60, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<60, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<60, Form::kInto>},
+         {nullptr, nullptr}, },
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
      nullptr, 0,
@@ -1274,7 +1338,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<61, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<61, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<61, Form::kInto>},
+         {nullptr, nullptr}, },
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
      nullptr, 0,
@@ -1284,7 +1349,8 @@ const Op kOps[] = {
      {
          {"(Tensor x) -> Tensor", Kernel<62, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<62, Form::kInto>}, },
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<62, Form::kInto>},
+         {nullptr, nullptr}, },
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
      nullptr, 0,
@@ -1294,7 +1360,8 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<63, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<63, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<63, Form::kInto>},
+         {nullptr, nullptr}, },
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
      nullptr, 0,
@@ -1304,7 +1371,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, float alpha, float limit) -> Tensor", Kernel<64, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, float alpha, float limit, Tensor(o0!) y) -> ()", Kernel<64, Form::kInto>}, },
+         {"(Tensor x, float alpha, float limit, Tensor(o0!) y) -> ()", Kernel<64, Form::kInto>},
+         {nullptr, nullptr}, },
      kSwigluoaiAndMulOutputs, 1,
      kSwigluoaiAndMulInputs, 1,
      kSwigluoaiAndMulAttrs, 2,
@@ -1314,19 +1382,21 @@ const Op kOps[] = {
      {
          {"(Tensor grad_y, Tensor x, float alpha, float limit) -> Tensor", Kernel<65, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, float alpha, float limit, Tensor(o0!) grad_x) -> ()", Kernel<65, Form::kInto>}, },
+         {"(Tensor grad_y, Tensor x, float alpha, float limit, Tensor(o0!) grad_x) -> ()", Kernel<65, Form::kInto>},
+         {nullptr, nullptr}, },
      kSwigluoaiAndMulBackwardOutputs, 1,
      kSwigluoaiAndMulBackwardInputs, 2,
      kSwigluoaiAndMulBackwardAttrs, 2,
      0, 0},
     {"top_k_top_p_min_p_sampling_from_probs",
-     0x57890b877ed2dff1,
+     0x30fa7a27e2f9fcb2,
      {
-         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<66, Form::kPlain>},
+         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<66, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor probs, Tensor seed, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<66, Form::kInto>}, },
+         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<66, Form::kInto>},
+         {"(Tensor probs, int seed, int offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<66, Form::kNumbers>}, },
      kTopKTopPMinPSamplingFromProbsOutputs, 1,
-     kTopKTopPMinPSamplingFromProbsInputs, 5,
+     kTopKTopPMinPSamplingFromProbsInputs, 6,
      nullptr, 0,
      0, 0},
     {"topk",
@@ -1334,7 +1404,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, int k, bool largest) -> (Tensor, Tensor)", Kernel<67, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<67, Form::kInto>}, },
+         {"(Tensor x, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<67, Form::kInto>},
+         {nullptr, nullptr}, },
      kTopkOutputs, 2,
      kTopkInputs, 1,
      kTopkAttrs, 2,
@@ -1344,7 +1415,8 @@ const Op kOps[] = {
      {
          {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<68, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<68, Form::kInto>}, },
+         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<68, Form::kInto>},
+         {nullptr, nullptr}, },
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
      kTopkSoftmaxAttrs, 2,
@@ -1354,7 +1426,8 @@ const Op kOps[] = {
      {
          {"(Tensor x, bool is_descending) -> Tensor", Kernel<69, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<69, Form::kInto>}, },
+         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<69, Form::kInto>},
+         {nullptr, nullptr}, },
      kWarpBitonicSortOutputs, 1,
      kWarpBitonicSortInputs, 1,
      kWarpBitonicSortAttrs, 1,

@@ -18,8 +18,8 @@ def adamw(
     grads: Sequence[Tensor],
     exp_avg: Sequence[Tensor],
     exp_avg_sq: Sequence[Tensor],
-    lr: Tensor,
-    step: Tensor,
+    lr: Tensor | float,
+    step: Tensor | int,
     *,
     beta1: float = 0.9,
     beta2: float = 0.999,
@@ -30,7 +30,8 @@ def chain_speculative_sampling(
     draft_probs: Tensor,
     draft_token_ids: Tensor,
     target_probs: Tensor,
-    seed: Tensor,
+    seed: Tensor | int,
+    offset: Tensor | int,
     *,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
@@ -70,7 +71,14 @@ def dequantize(
     out_dtype: dtype | str | None = None,
     out: Tensor | None = None,
 ) -> Tensor: ...
-def dropout(x: Tensor, seed: Tensor, *, p: float = 0.5, out: Tensor | None = None) -> Tensor: ...
+def dropout(
+    x: Tensor,
+    seed: Tensor | int,
+    offset: Tensor | int,
+    *,
+    p: float = 0.5,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def dropout_backward(
     grad_y: Tensor,
     kept: Tensor,
@@ -506,7 +514,8 @@ def swigluoai_and_mul_backward(
 ) -> Tensor: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Tensor,
-    seed: Tensor,
+    seed: Tensor | int,
+    offset: Tensor | int,
     top_k: Tensor | None = None,
     top_p: Tensor | None = None,
     min_p: Tensor | None = None,

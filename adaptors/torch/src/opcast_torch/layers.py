@@ -98,7 +98,7 @@ __all__ = [
 ]
 
 
-@_rt.layer(chain_speculative_sampling, inputs=(None, None, None, None))
+@_rt.layer(chain_speculative_sampling, inputs=(None, None, None, None, None))
 class ChainSpeculativeSampling(_rt.Layer):
     """Verify a chain of draft tokens per sequence, and draw the token behind those accepted."""
 
@@ -111,6 +111,7 @@ class ChainSpeculativeSampling(_rt.Layer):
         draft_token_ids: Tensor,
         target_probs: Tensor,
         seed: Tensor,
+        offset: Tensor,
     ) -> tuple[Tensor, Tensor]:
         """Call chain_speculative_sampling."""
         return _rt.call(
@@ -120,6 +121,7 @@ class ChainSpeculativeSampling(_rt.Layer):
             draft_token_ids,
             target_probs,
             seed,
+            offset,
         )
 
 
@@ -211,7 +213,7 @@ class Dequantize(_rt.Layer):
         return _rt.call(Dequantize, self, q, scale)
 
 
-@_rt.layer(dropout, inputs=(None, None), attrs=(_rt.Arg("p", ("p",)),))
+@_rt.layer(dropout, inputs=(None, None, None), attrs=(_rt.Arg("p", ("p",)),))
 class Dropout(_rt.Layer):
     """Set numbers to zero with a probability of p and scale the others, so that the mean stays.
 
@@ -225,9 +227,9 @@ class Dropout(_rt.Layer):
     has_backward = True
     can_torch_compile = True
 
-    def forward(self, x: Tensor, seed: Tensor) -> Tensor:
+    def forward(self, x: Tensor, seed: Tensor, offset: Tensor) -> Tensor:
         """Call dropout."""
-        return _rt.call(Dropout, self, x, seed)
+        return _rt.call(Dropout, self, x, seed, offset)
 
 
 @_rt.layer(eltwise_add, inputs=(None, None))
@@ -1125,7 +1127,7 @@ class TopKSoftmax(_rt.Layer):
         return _rt.call(TopKSoftmax, self, gating)
 
 
-@_rt.layer(top_k_top_p_min_p_sampling_from_probs, inputs=(None, None, None, None, None))
+@_rt.layer(top_k_top_p_min_p_sampling_from_probs, inputs=(None, None, None, None, None, None))
 class TopKTopPMinPSamplingFromProbs(_rt.Layer):
     """Draw an id from each row of probabilities, filtered by rank, by mass and by size."""
 
@@ -1136,12 +1138,22 @@ class TopKTopPMinPSamplingFromProbs(_rt.Layer):
         self,
         probs: Tensor,
         seed: Tensor,
+        offset: Tensor,
         top_k: Tensor | None = None,
         top_p: Tensor | None = None,
         min_p: Tensor | None = None,
     ) -> Tensor:
         """Call top_k_top_p_min_p_sampling_from_probs."""
-        return _rt.call(TopKTopPMinPSamplingFromProbs, self, probs, seed, top_k, top_p, min_p)
+        return _rt.call(
+            TopKTopPMinPSamplingFromProbs,
+            self,
+            probs,
+            seed,
+            offset,
+            top_k,
+            top_p,
+            min_p,
+        )
 
 
 @_rt.layer(warp_bitonic_sort, inputs=(None,), attrs=(_rt.Arg("is_descending", ("is_descending",)),))

@@ -25,6 +25,7 @@ from ._lists import call as call_lists
 from ._lists import checker, flat, form, grouped, lengths, single
 from ._loading import opened, require_version
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
+from ._numbers import is_number, number_dtype, number_type, places, stand_ins
 from ._op_call import op_call
 from ._register import RegisteredKernel, register_kernel
 from ._slow import register_references
@@ -68,18 +69,22 @@ __all__ = [
     "function",
     "get_num_threads",
     "grouped",
+    "is_number",
     "kernels",
     "leading",
     "lengths",
     "library",
     "library_path",
     "limit_threads",
+    "number_dtype",
+    "number_type",
     "objects",
     "on_switch",
     "op_call",
     "opened",
     "ops",
     "own_ranks",
+    "places",
     "publish",
     "refuse_device",
     "register_globals",
@@ -90,6 +95,7 @@ __all__ = [
     "set_num_threads",
     "single",
     "spread_axes",
+    "stand_ins",
     "use_kernel",
 ]
 

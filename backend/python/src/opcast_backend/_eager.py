@@ -12,6 +12,7 @@ from ._library import DEVICES, function
 from ._lists import call as call_lists
 from ._lists import form
 from ._meta import as_tuple
+from ._numbers import Number, View, places, stand_ins
 from ._variants import checks
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class EagerOp:
         self.info = OPS[name]
         self.check: Callable[..., Any] = getattr(checks(), name)
         self.run: Callable[..., Any] = faithful(self.kernel)
+        self._numbers = bool(places(self.info))
         self._takes_scratch = {kind for kind in DEVICES if self.info.takes_scratch(kind)}
 
     def allocate(self, specs: Iterable[Any], like: Any) -> list[Any]:
@@ -51,7 +53,11 @@ class EagerOp:
         if self.info.lists:
             return call_lists(self, self.framework, inputs, attrs)
         given = as_tuple(out)
+        if self._numbers:
+            inputs = stand_ins(self.info, self.framework, inputs)
         specs, values = self.judged(inputs, attrs, given)
+        if self._numbers:
+            inputs = tuple(x.value if isinstance(x, Number) else x for x in inputs)
         made = self.launch(inputs, attrs, given, specs, values)
         if out is not None:
             return out
@@ -61,7 +67,8 @@ class EagerOp:
 
     def judged(self, inputs: Any, attrs: Any, given: Any) -> Any:
         """Check the arguments; return shapes and dtypes of outputs and scratch, and the attributes."""
-        checked = self.check(self.framework, *inputs, *attrs, given)
+        fw: Any = View(self.framework, inputs[0]) if self._numbers else self.framework
+        checked = self.check(fw, *inputs, *attrs, given)
         refuse_device(self.info, self.framework.device(inputs[0]))
         return checked
 

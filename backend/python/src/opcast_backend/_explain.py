@@ -9,6 +9,7 @@ from ._framework import Memory
 from ._kernels import registered
 from ._lists import flat, lengths, single
 from ._memory import fits
+from ._numbers import is_number
 from ._rules import one_of
 from ._variants import variants
 
@@ -88,7 +89,10 @@ def _bind(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any
             raise TypeError(f"{op.name}: unexpected argument '{name}'")
         if name not in attrs:
             given[name] = value
+    numbers = {a.name for a in op.inputs if a.number}
     for name, value in given.items():
+        if name in numbers and is_number(value):
+            continue
         if value is not None and not (hasattr(value, "shape") and hasattr(value, "dtype")):
             raise TypeError(f"{op.name}: {name}: expected an array, got {type(value).__name__}")
     return {name: value for name, value in given.items() if value is not None}
@@ -127,6 +131,8 @@ def _copies(op: Op, given: dict[str, Any]) -> str:
 
 def _reason(arg: Arg, value: Any) -> str:
     """Say why an array is copied; empty if it is not."""
+    if arg.number and is_number(value):
+        return ""
     if any(getattr(value, f"is_{kind}", bool)() for kind in ("neg", "conj")):
         return "it is a lazily negated view"
     if not getattr(value.dtype, "isnative", True):

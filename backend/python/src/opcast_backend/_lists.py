@@ -93,7 +93,8 @@ def _spread(info: Op, counts: tuple[int, ...]) -> Op:
         out: list[Arg] = []
         for a in args:
             if not (a.list or a.per):
-                out.append(a)
+                of_list = a.number in found  # a number has the dtype of the first array of a list
+                out.append(a._replace(number=f"{a.number}[0]") if of_list else a)
                 continue
             for i in range(found[a.per or a.name]):
                 dims = tuple(f"{d}[{i}]" if d in a.own else d for d in a.dims)

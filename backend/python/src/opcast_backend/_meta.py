@@ -31,6 +31,10 @@ class Arg(NamedTuple):
     """Of an output that is a list of arrays: the input that has as many."""
     own: tuple[str, ...] = ()
     """The dims that each array of a list has for itself; ``*`` stands for leading ones."""
+    number: str = ""
+    """The dtype of a number that is given in place of the array, or the input that has it; empty if none can be."""
+    bounds: tuple[Any, Any] = (None, None)
+    """The least and the largest of such a number, where no size decides."""
     dims: tuple[str, ...] = ()
     """The dims one by one, such as ``("*", "2*D")``; ``*`` stands for leading dims, ``...`` for broadcast ones."""
 

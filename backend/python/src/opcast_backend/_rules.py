@@ -39,11 +39,14 @@ def required(op: str, args: tuple[tuple[str, Any], ...]) -> None:
             raise TypeError(f"{op}: missing required argument '{name}'")
 
 
-def arrays(fw: Framework, op: str, args: tuple[tuple[str, Any], ...]) -> None:
-    """Refuse what is neither an array nor an absent optional argument."""
+def arrays(
+    fw: Framework, op: str, args: tuple[tuple[str, Any], ...], numbers: tuple[Any, ...] = ()
+) -> None:
+    """Refuse what is neither an array nor absent; numbers has names and types where one would do, too."""
     for name, value in args:
         if value is not None and not fw.is_array(value):
-            raise expected(TypeError, op, name, fw.array, type(value).__name__)
+            what = " or ".join([fw.array, *(kind for of, kind in numbers if of == name)])
+            raise expected(TypeError, op, name, what, type(value).__name__)
 
 
 def lists(word: str, op: str, args: tuple[tuple[str, Any, str], ...]) -> None:

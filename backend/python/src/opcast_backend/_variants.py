@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._kernels import find
 from ._library import DEVICES, no_device, told
 from ._lists import checker
+from ._numbers import View, stand_ins
 from ._rules import expected
 
 if TYPE_CHECKING:
@@ -101,22 +102,23 @@ def variants(op: Op, given: dict[str, Any], named: dict[str, Any]) -> list[Varia
     Arrays are given by name, or what has their shape, dtype and device; attributes that are not given
     have their defaults.
     """
-    inputs = [given.get(a.name) for a in op.inputs]
+    inputs = stand_ins(op, _framework, [given.get(a.name) for a in op.inputs])
+    fw = View(_framework, inputs[0])
     attrs = [named.get(a.name, a.default) for a in op.attrs]
     check: Callable[..., Any] = getattr(checks(), op.name)
     if op.lengths:
         check = checker(check, find(op.name), op)
-    checked: tuple[Specs, tuple[Any, ...]] = check(_framework, *inputs, *attrs)
+    checked: tuple[Specs, tuple[Any, ...]] = check(fw, *inputs, *attrs)
     specs, values = checked
     device = _device(op, inputs)
-    held = [None if x is None else (_framework.shape(x), _framework.dtype(x)) for x in inputs]
+    held = [None if x is None else (fw.shape(x), fw.dtype(x)) for x in inputs]
     count = len(op.outputs)
     call = [*_flat([*specs[:count], *held]), *values, *_flat(specs[count:])]
     answers: list[Any] = told("_opcast_explain_shapes", op.name, *device, *op.lengths, *call)
     return [Variant(**answer) for answer in answers]
 
 
-def _device(op: Op, inputs: list[Any]) -> tuple[int, int]:
+def _device(op: Op, inputs: Sequence[Any]) -> tuple[int, int]:
     """Return DLPack's numbers of the device of the first array."""
     arg, first = next(((a, x) for a, x in zip(op.inputs, inputs) if x is not None), (None, None))
     if arg is None:

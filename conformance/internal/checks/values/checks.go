@@ -16,6 +16,7 @@ func Checks() []check.Check {
 		defaultsCheck,
 		optionalCheck,
 		keywordsCheck,
+		numbersCheck,
 		repeatedCheck,
 		manyInputsCheck,
 		manyInputsMoreCheck,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
@@ -40,6 +41,15 @@ func rounded(values [][]*big.Int) [][]float64 {
 		}
 	}
 	return out
+}
+
+// number is the array that a number stands for.
+func number(short string, v any) *ndarray.Array {
+	if scalar, ok := v.(calls.NumPyNumber); ok {
+		v = scalar.Value
+	}
+	value, _ := cases.ToFloat(v)
+	return ndarray.FromFloats(dtype.Must(short), []int64{}, []float64{value})
 }
 
 // Nudge moves the last element of the result by six spacings: more than float32 may be off.

@@ -225,12 +225,14 @@ func AllOn(call *calls.Call, device string) bool {
 // CaseOf turns a valid call of a toy op back into a case: x[*, N] and what fits it.
 func CaseOf(call *calls.Call) *cases.Case {
 	c := &cases.Case{Op: call.Op, Attrs: call.Attrs, Sizes: map[string]int64{}, DTypes: cases.DTypes{}}
-	for _, in := range call.Inputs {
+	for i, in := range call.Inputs {
+		var array *ndarray.Array
 		if x, ok := in.(*calls.Tensor); ok {
-			c.Inputs = append(c.Inputs, x.Array)
-		} else {
-			c.Inputs = append(c.Inputs, nil)
+			array = x.Array
+		} else if in != nil && call.Op.TakesNumber(&call.Op.Inputs[i]) {
+			array = number(call.Op.Inputs[i].Type.DType, in)
 		}
+		c.Inputs = append(c.Inputs, array)
 	}
 	x := c.Inputs[0]
 	last := x.Rank() - 1
@@ -266,7 +268,7 @@ var fakeAbilities = map[string]*calls.Abilities{
 // Describe says what the definition says.
 func (f *Framework) Describe(_ context.Context, op *opdef.Op) (*calls.Description, error) {
 	// Docstrings break the lines of long docs.
-	public := []string{"accumulate", "affine", "conv", "counts", "gather", "join", "norm", "norm_backward", "ragged"}
+	public := []string{"accumulate", "affine", "conv", "counts", "gather", "join", "move", "norm", "norm_backward", "ragged"}
 	d := &calls.Description{Doc: strings.Replace(op.Doc, " ", "\n    ", 1) + "\n\nMore.", Public: public}
 	for _, p := range op.Whole().Parameters() {
 		shown := calls.Parameter{Name: p.Name(), Keyword: !p.Positional, Required: p.Needed}

@@ -33,6 +33,8 @@ func ToyValues(c *cases.Case, round func(float64) float64) [][]float64 {
 		return [][]float64{join(in[0], in[1], in[2], round)}
 	case "counts":
 		return rounded(ToyIntegers(c))
+	case "move":
+		return [][]float64{move(in[0], in[1][0], round)}
 	case "ragged":
 		return [][]float64{ragged(c, in[0], in[1], in[2], round)}
 	}
@@ -45,6 +47,13 @@ func join(a, b, c []float64, round func(float64) float64) []float64 {
 		out[i] = round(max(a[i], b[i]) + c[i])
 	}
 	return out
+}
+
+func move(x []float64, by float64, round func(float64) float64) []float64 {
+	for i, v := range x {
+		x[i] = round(v + by)
+	}
+	return x
 }
 
 func affine(c *cases.Case, x, w, bias []float64, round func(float64) float64) []float64 {

@@ -289,6 +289,9 @@ class Caller(Abilities):
             return {k: self.untag(v, array) for k, v in value.items()}
         if kind == "float":
             return float(value)
+        if kind == "numpy":
+            numpy, number = importlib.import_module("numpy"), self.untag(value, array)
+            return numpy.asarray(number)[()]
         if kind == "dtype":
             return self.dtype(value)
         if kind == "floats":

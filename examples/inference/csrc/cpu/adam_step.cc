@@ -8,9 +8,9 @@ namespace inference_ops {
 opcast::Status AdamStep(const AdamStepArgs& args, const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const double steps = static_cast<double>(a.step);
+    const double steps = *a.step;
     const double rate =
-        a.lr * std::sqrt(1 - std::pow(a.beta2, steps)) / (1 - std::pow(a.beta1, steps));
+        *a.lr * std::sqrt(1 - std::pow(a.beta2, steps)) / (1 - std::pow(a.beta1, steps));
     for (size_t i = 0; i < a.params.size(); ++i) {
       opcast::ParallelFor(launch, a.batch[i], 4096, [&a, i, rate](int64_t begin, int64_t end) {
         T* p = a.params[i];

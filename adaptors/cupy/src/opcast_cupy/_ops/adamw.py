@@ -18,8 +18,8 @@ def adamw(
     grads: Sequence[ndarray] = _rt.REQUIRED,
     exp_avg: Sequence[ndarray] = _rt.REQUIRED,
     exp_avg_sq: Sequence[ndarray] = _rt.REQUIRED,
-    lr: ndarray = _rt.REQUIRED,
-    step: ndarray = _rt.REQUIRED,
+    lr: ndarray | float = _rt.REQUIRED,
+    step: ndarray | int = _rt.REQUIRED,
     *,
     beta1: float = 0.9,
     beta2: float = 0.999,
@@ -42,11 +42,10 @@ def adamw(
     exp_avg_sq : list of cupy.ndarray, as many as given
         Running mean of its square. At least 0. ``f32[*]`` each, float32. Overwritten: contiguous,
         apart from the other arguments.
-    lr : cupy.ndarray
-        Learning rate. At least 0. ``f32[]``, float32. Copied if it is not contiguous.
-    step : cupy.ndarray
-        Number of this step: 1 for the first. At least 1. ``i32[]``, int32. Copied if it is not
-        contiguous.
+    lr : cupy.ndarray or float
+        Learning rate. At least 0. ``f32[]``, float32.
+    step : cupy.ndarray or int
+        Number of this step: 1 for the first. At least 1. ``i32[]``, int32.
     beta1 : float, default 0.9
         Decay of the means. From 0 to 0.99999.
     beta2 : float, default 0.999

@@ -8,14 +8,15 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("chain_speculative_sampling", 0x083817B26CFCE76D)
+_op = _rt.Op("chain_speculative_sampling", 0x78ED05E571B689F3)
 
 
 def chain_speculative_sampling(
     draft_probs: ndarray = _rt.REQUIRED,
     draft_token_ids: ndarray = _rt.REQUIRED,
     target_probs: ndarray = _rt.REQUIRED,
-    seed: ndarray = _rt.REQUIRED,
+    seed: ndarray | int = _rt.REQUIRED,
+    offset: ndarray | int = _rt.REQUIRED,
     *,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]:
@@ -32,10 +33,11 @@ def chain_speculative_sampling(
     target_probs : cupy.ndarray
         Probabilities of the target model at the same places, and behind the last. At least 0.
         ``f32[B, S + 1, V]``, float32. Copied if it is not contiguous.
-    seed : cupy.ndarray
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
-        offset) as counter; word i % 4 is number i. ``I[2]``, I is int32 or int64. Copied if it is
-        not contiguous.
+    seed : cupy.ndarray or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``I[]``, I is int64 or int32.
+    offset : cupy.ndarray or int
+        Number of the call with the seed: the counter is (i // 4, offset), whose word i % 4 is
+        number i. ``I[]``, I is int64 or int32.
     out : tuple of 2 cupy.ndarray, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -64,7 +66,7 @@ def chain_speculative_sampling(
     The definition is opdefs/sampling/chain_speculative_sampling.toml, the reference
     opdefs/sampling/chain_speculative_sampling.py.
     """
-    return _op.call((draft_probs, draft_token_ids, target_probs, seed), (), out)
+    return _op.call((draft_probs, draft_token_ids, target_probs, seed, offset), (), out)
 
 
-_rt.publish(chain_speculative_sampling, required=4)
+_rt.publish(chain_speculative_sampling, required=5)

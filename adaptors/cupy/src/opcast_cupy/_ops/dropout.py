@@ -8,12 +8,13 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("dropout", 0x078DFF76B250A2F4)
+_op = _rt.Op("dropout", 0x50663EE47440A9C4)
 
 
 def dropout(
     x: ndarray = _rt.REQUIRED,
-    seed: ndarray = _rt.REQUIRED,
+    seed: ndarray | int = _rt.REQUIRED,
+    offset: ndarray | int = _rt.REQUIRED,
     *,
     p: float = 0.5,
     out: ndarray | None = None,
@@ -25,9 +26,11 @@ def dropout(
     x : cupy.ndarray
         Numbers: give arrays of more dims reshaped, since a number's place decides. ``T[N]``, T is
         float32, float16 or bfloat16. Copied if it is not contiguous.
-    seed : cupy.ndarray
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
-        offset) as counter. ``S[2]``, S is int32 or int64. Copied if it is not contiguous.
+    seed : cupy.ndarray or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``S[]``, S is int64 or int32.
+    offset : cupy.ndarray or int
+        Number of the call with the seed: the counter is (i // 4, offset). ``S[]``, S is int64 or
+        int32.
     p : float, default 0.5
         The probability: x[i] is kept if the upper 24 bits of word i % 4, divided by 2^24, are p or
         more. From 0 to 1.
@@ -53,7 +56,7 @@ def dropout(
     -----
     The definition is opdefs/random/dropout.toml, the reference opdefs/random/dropout.py.
     """
-    return _op.call((x, seed), (p,), out)
+    return _op.call((x, seed, offset), (p,), out)
 
 
-_rt.publish(dropout, required=2)
+_rt.publish(dropout, required=3)

@@ -17,8 +17,8 @@ def adamw(
     grads: Sequence[Array] = _rt.REQUIRED,
     exp_avg: Sequence[Array] = _rt.REQUIRED,
     exp_avg_sq: Sequence[Array] = _rt.REQUIRED,
-    lr: Array = _rt.REQUIRED,
-    step: Array = _rt.REQUIRED,
+    lr: Array | float = _rt.REQUIRED,
+    step: Array | int = _rt.REQUIRED,
     *,
     beta1: float = 0.9,
     beta2: float = 0.999,
@@ -41,11 +41,10 @@ def adamw(
     exp_avg_sq : list of jax.Array, as many as given
         Running mean of its square. At least 0. ``f32[*]`` each, float32. Overwritten: the result is
         a new array, in the same memory if the argument is donated.
-    lr : jax.Array
-        Learning rate. At least 0. ``f32[]``, float32. Copied if it is not contiguous.
-    step : jax.Array
-        Number of this step: 1 for the first. At least 1. ``i32[]``, int32. Copied if it is not
-        contiguous.
+    lr : jax.Array or float
+        Learning rate. At least 0. ``f32[]``, float32.
+    step : jax.Array or int
+        Number of this step: 1 for the first. At least 1. ``i32[]``, int32.
     beta1 : float, default 0.9
         Decay of the means. From 0 to 0.99999.
     beta2 : float, default 0.999

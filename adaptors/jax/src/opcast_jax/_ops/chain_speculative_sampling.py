@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("chain_speculative_sampling", 0x083817B26CFCE76D)
+_op = _rt.Op("chain_speculative_sampling", 0x78ED05E571B689F3)
 _call = _op.jitted
 
 
@@ -15,7 +15,8 @@ def chain_speculative_sampling(
     draft_probs: Array = _rt.REQUIRED,
     draft_token_ids: Array = _rt.REQUIRED,
     target_probs: Array = _rt.REQUIRED,
-    seed: Array = _rt.REQUIRED,
+    seed: Array | int = _rt.REQUIRED,
+    offset: Array | int = _rt.REQUIRED,
 ) -> tuple[Array, Array]:
     """Verify a chain of draft tokens per sequence, and draw the token behind those accepted.
 
@@ -30,10 +31,11 @@ def chain_speculative_sampling(
     target_probs : jax.Array
         Probabilities of the target model at the same places, and behind the last. At least 0.
         ``f32[B, S + 1, V]``, float32. Copied if it is not contiguous.
-    seed : jax.Array
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
-        offset) as counter; word i % 4 is number i. ``I[2]``, I is int32 or int64. Copied if it is
-        not contiguous.
+    seed : jax.Array or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``I[]``, I is int64 or int32.
+    offset : jax.Array or int
+        Number of the call with the seed: the counter is (i // 4, offset), whose word i % 4 is
+        number i. ``I[]``, I is int64 or int32.
 
     Returns
     -------
@@ -66,12 +68,13 @@ def chain_speculative_sampling(
         and isinstance(draft_token_ids, _rt.ARRAY)
         and isinstance(target_probs, _rt.ARRAY)
         and isinstance(seed, _rt.ARRAY)
+        and isinstance(offset, _rt.ARRAY)
     ):
         try:
-            return _call(draft_probs, draft_token_ids, target_probs, seed)
+            return _call(draft_probs, draft_token_ids, target_probs, seed, offset)
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((draft_probs, draft_token_ids, target_probs, seed), (), _fault)
+    return _op.call((draft_probs, draft_token_ids, target_probs, seed, offset), (), _fault)
 
 
-_rt.publish(chain_speculative_sampling, required=4)
+_rt.publish(chain_speculative_sampling, required=5)

@@ -7,11 +7,17 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("dropout", 0x078DFF76B250A2F4)
+_op = _rt.Op("dropout", 0x50663EE47440A9C4)
 _call = _op.jitted
 
 
-def dropout(x: Array = _rt.REQUIRED, seed: Array = _rt.REQUIRED, *, p: float = 0.5) -> Array:
+def dropout(
+    x: Array = _rt.REQUIRED,
+    seed: Array | int = _rt.REQUIRED,
+    offset: Array | int = _rt.REQUIRED,
+    *,
+    p: float = 0.5,
+) -> Array:
     """Set numbers to zero with a probability of p and scale the others, so that the mean stays.
 
     Parameters
@@ -19,9 +25,11 @@ def dropout(x: Array = _rt.REQUIRED, seed: Array = _rt.REQUIRED, *, p: float = 0
     x : jax.Array
         Numbers: give arrays of more dims reshaped, since a number's place decides. ``T[N]``, T is
         float32, float16 or bfloat16. Copied if it is not contiguous.
-    seed : jax.Array
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
-        offset) as counter. ``S[2]``, S is int32 or int64. Copied if it is not contiguous.
+    seed : jax.Array or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``S[]``, S is int64 or int32.
+    offset : jax.Array or int
+        Number of the call with the seed: the counter is (i // 4, offset). ``S[]``, S is int64 or
+        int32.
     p : float, default 0.5
         The probability: x[i] is kept if the upper 24 bits of word i % 4, divided by 2^24, are p or
         more. From 0 to 1.
@@ -46,12 +54,18 @@ def dropout(x: Array = _rt.REQUIRED, seed: Array = _rt.REQUIRED, *, p: float = 0
     The definition is opdefs/random/dropout.toml, the reference opdefs/random/dropout.py.
     """
     _fault = None
-    if isinstance(x, _rt.ARRAY) and isinstance(seed, _rt.ARRAY) and type(p) is float and abs(p) > 0:
+    if (
+        isinstance(x, _rt.ARRAY)
+        and isinstance(seed, _rt.ARRAY)
+        and isinstance(offset, _rt.ARRAY)
+        and type(p) is float
+        and abs(p) > 0
+    ):
         try:
-            return _call(x, seed, p)
+            return _call(x, seed, offset, p)
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((x, seed), (p,), _fault)
+    return _op.call((x, seed, offset), (p,), _fault)
 
 
-_rt.publish(dropout, required=2)
+_rt.publish(dropout, required=3)

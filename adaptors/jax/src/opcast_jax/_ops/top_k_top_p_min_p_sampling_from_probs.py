@@ -7,13 +7,14 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("top_k_top_p_min_p_sampling_from_probs", 0x57890B877ED2DFF1)
+_op = _rt.Op("top_k_top_p_min_p_sampling_from_probs", 0x30FA7A27E2F9FCB2)
 _call = _op.jitted
 
 
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Array = _rt.REQUIRED,
-    seed: Array = _rt.REQUIRED,
+    seed: Array | int = _rt.REQUIRED,
+    offset: Array | int = _rt.REQUIRED,
     top_k: Array | None = None,
     top_p: Array | None = None,
     min_p: Array | None = None,
@@ -25,10 +26,11 @@ def top_k_top_p_min_p_sampling_from_probs(
     probs : jax.Array
         Probabilities, which need not sum up to 1; NaN counts as 0. At least 0. ``f32[B, V]``,
         float32. Copied if it is not contiguous.
-    seed : jax.Array
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (b // 4,
-        offset) as counter; word b % 4 is row b's. ``S[2]``, S is int32 or int64. Copied if it is
-        not contiguous.
+    seed : jax.Array or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``S[]``, S is int64 or int32.
+    offset : jax.Array or int
+        Number of the call with the seed: the counter is (b // 4, offset), whose word b % 4 is row
+        b's. ``S[]``, S is int64 or int32.
     top_k : jax.Array, optional
         Keep the k largest and what equals the last of them; all if k is not positive. ``i32[B]``,
         int32. Copied if it is not contiguous.
@@ -63,15 +65,16 @@ def top_k_top_p_min_p_sampling_from_probs(
     if (
         isinstance(probs, _rt.ARRAY)
         and isinstance(seed, _rt.ARRAY)
+        and isinstance(offset, _rt.ARRAY)
         and (top_k is None or isinstance(top_k, _rt.ARRAY))
         and (top_p is None or isinstance(top_p, _rt.ARRAY))
         and (min_p is None or isinstance(min_p, _rt.ARRAY))
     ):
         try:
-            return _call(probs, seed, top_k, top_p, min_p)
+            return _call(probs, seed, offset, top_k, top_p, min_p)
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((probs, seed, top_k, top_p, min_p), (), _fault)
+    return _op.call((probs, seed, offset, top_k, top_p, min_p), (), _fault)
 
 
-_rt.publish(top_k_top_p_min_p_sampling_from_probs, required=2)
+_rt.publish(top_k_top_p_min_p_sampling_from_probs, required=3)

@@ -16,7 +16,7 @@ import jax
 from jax import Array
 
 from .._collection import NAME, NAMESPACE, backend
-from ._arrays import common_device, framework, native, unify, unwrapped
+from ._arrays import common_device, framework, narrowed, native, unify, unwrapped
 from ._call import Call
 from ._derivative import differentiable
 
@@ -75,6 +75,7 @@ class Op:
         self.info = backend.ops()[name]
         self.target = f"{NAMESPACE}.{name}"
         self.check: Callable[..., Any] = getattr(backend.checks, name)
+        self._numbers = backend.places(self.info)
         self._register(schema)
         self._singles: dict[tuple[int, ...], Op] = {}
         _OPS[name] = self
@@ -120,6 +121,8 @@ class Op:
 
         """
         inputs = tuple(unwrapped(x, a.list) for x, a in zip(inputs, self.info.inputs))
+        if self._numbers:
+            inputs = self._filled(inputs)
         if self.info.lists:
             return backend.call_lists(self, framework, inputs, attrs)
         _, values = self.check(framework, *inputs, *attrs)
@@ -129,6 +132,18 @@ class Op:
         if fault is not None:
             raise fault
         return self.jitted(*[native(x) for x in inputs], *self._statics(attrs, values))
+
+    def _filled(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return arrays in the place of numbers, and of what JAX traces for one."""
+        filled = backend.stand_ins(self.info, framework, inputs, _jax.numpy.asarray, narrowed)
+        arrays = list(filled)
+        for i, a in self._numbers:
+            x = arrays[i]
+            if isinstance(x, Array) and x.weak_type and x.shape == ():
+                dtype = narrowed(backend.number_dtype(self.info, framework, arrays, a))
+                if _jax.numpy.result_type(x, dtype) == dtype:
+                    arrays[i] = x.astype(dtype)
+        return tuple(arrays)
 
     def _statics(self, attrs: tuple[Any, ...], values: Any) -> list[Any]:
         """Return normalised attributes that are equal only if they mean the same.

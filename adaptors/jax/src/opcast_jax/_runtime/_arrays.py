@@ -59,6 +59,11 @@ class Framework:
 framework = Framework()
 
 
+def narrowed(dtype: str) -> str:
+    """Return what JAX has for a dtype: without x64, 32 bits in the place of 64."""
+    return _jax.dtypes.canonicalize_dtype(dtype).name
+
+
 def common_device(op: backend.Op, inputs: Sequence[Any]) -> str | None:
     """Return the device on which JAX runs a call; None where only the compiler knows.
 

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("chain_speculative_sampling", 0x083817B26CFCE76D)
+_op = _rt.Op("chain_speculative_sampling", 0x78ED05E571B689F3)
 _kernel = _op.kernel
 
 
@@ -15,7 +15,8 @@ def chain_speculative_sampling(
     draft_probs: ndarray = _rt.REQUIRED,
     draft_token_ids: ndarray = _rt.REQUIRED,
     target_probs: ndarray = _rt.REQUIRED,
-    seed: ndarray = _rt.REQUIRED,
+    seed: ndarray | int = _rt.REQUIRED,
+    offset: ndarray | int = _rt.REQUIRED,
     *,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]:
@@ -32,10 +33,11 @@ def chain_speculative_sampling(
     target_probs : numpy.ndarray
         Probabilities of the target model at the same places, and behind the last. At least 0.
         ``f32[B, S + 1, V]``, float32. Copied if it is not contiguous.
-    seed : numpy.ndarray
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4,
-        offset) as counter; word i % 4 is number i. ``I[2]``, I is int32 or int64. Copied if it is
-        not contiguous.
+    seed : numpy.ndarray or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``I[]``, I is int64 or int32.
+    offset : numpy.ndarray or int
+        Number of the call with the seed: the counter is (i // 4, offset), whose word i % 4 is
+        number i. ``I[]``, I is int64 or int32.
     out : tuple of 2 numpy.ndarray, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -69,17 +71,18 @@ def chain_speculative_sampling(
         and type(draft_probs) is _rt.ndarray
         and type(draft_token_ids) is _rt.ndarray
         and type(target_probs) is _rt.ndarray
-        and type(seed) is _rt.ndarray
+        and type(seed) in _rt.INT
+        and type(offset) in _rt.INT
     ):
         try:
             _draft_probs_shape = draft_probs.shape
             token_ids = _rt.empty((_draft_probs_shape[0], _draft_probs_shape[1] + 1), "int32")
             accepted = _rt.empty((_draft_probs_shape[0],), "int32")
-            _kernel(token_ids, accepted, draft_probs, draft_token_ids, target_probs, seed)
+            _kernel(token_ids, accepted, draft_probs, draft_token_ids, target_probs, seed, offset)
             return token_ids, accepted
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)
-    return _op.call((draft_probs, draft_token_ids, target_probs, seed), (), out)
+    return _op.call((draft_probs, draft_token_ids, target_probs, seed, offset), (), out)
 
 
-_rt.publish(chain_speculative_sampling, required=4)
+_rt.publish(chain_speculative_sampling, required=5)

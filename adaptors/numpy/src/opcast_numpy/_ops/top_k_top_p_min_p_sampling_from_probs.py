@@ -7,13 +7,14 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("top_k_top_p_min_p_sampling_from_probs", 0x57890B877ED2DFF1)
+_op = _rt.Op("top_k_top_p_min_p_sampling_from_probs", 0x30FA7A27E2F9FCB2)
 _kernel = _op.kernel
 
 
 def top_k_top_p_min_p_sampling_from_probs(
     probs: ndarray = _rt.REQUIRED,
-    seed: ndarray = _rt.REQUIRED,
+    seed: ndarray | int = _rt.REQUIRED,
+    offset: ndarray | int = _rt.REQUIRED,
     top_k: ndarray | None = None,
     top_p: ndarray | None = None,
     min_p: ndarray | None = None,
@@ -27,10 +28,11 @@ def top_k_top_p_min_p_sampling_from_probs(
     probs : numpy.ndarray
         Probabilities, which need not sum up to 1; NaN counts as 0. At least 0. ``f32[B, V]``,
         float32. Copied if it is not contiguous.
-    seed : numpy.ndarray
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (b // 4,
-        offset) as counter; word b % 4 is row b's. ``S[2]``, S is int32 or int64. Copied if it is
-        not contiguous.
+    seed : numpy.ndarray or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``S[]``, S is int64 or int32.
+    offset : numpy.ndarray or int
+        Number of the call with the seed: the counter is (b // 4, offset), whose word b % 4 is row
+        b's. ``S[]``, S is int64 or int32.
     top_k : numpy.ndarray, optional
         Keep the k largest and what equals the last of them; all if k is not positive. ``i32[B]``,
         int32. Copied if it is not contiguous.
@@ -66,7 +68,8 @@ def top_k_top_p_min_p_sampling_from_probs(
     if (
         (out is None or type(out) is _rt.ndarray)
         and type(probs) is _rt.ndarray
-        and type(seed) is _rt.ndarray
+        and type(seed) in _rt.INT
+        and type(offset) in _rt.INT
         and (top_k is None or type(top_k) is _rt.ndarray)
         and (top_p is None or type(top_p) is _rt.ndarray)
         and (min_p is None or type(min_p) is _rt.ndarray)
@@ -76,11 +79,11 @@ def top_k_top_p_min_p_sampling_from_probs(
             ids = out
             if ids is None:
                 ids = _rt.empty((_probs_shape[0],), "int32")
-            _kernel(ids, probs, seed, top_k, top_p, min_p)
+            _kernel(ids, probs, seed, offset, top_k, top_p, min_p)
             return ids
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)
-    return _op.call((probs, seed, top_k, top_p, min_p), (), out)
+    return _op.call((probs, seed, offset, top_k, top_p, min_p), (), out)
 
 
-_rt.publish(top_k_top_p_min_p_sampling_from_probs, required=2)
+_rt.publish(top_k_top_p_min_p_sampling_from_probs, required=3)

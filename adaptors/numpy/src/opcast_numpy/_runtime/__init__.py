@@ -20,6 +20,9 @@ from .._collection import VIEWS, backend
 
 REQUIRED: Any = None
 DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
+NUMBERS = {float, int, bool}
+# What an input is in a plain call that may be a number of some kind.
+FLOAT, INT, BOOL = {ndarray, float, int}, {ndarray, int}, {ndarray, bool}
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
 again = backend.again
 publish = backend.publish
@@ -90,10 +93,10 @@ def _readable(a: np.ndarray[Any, Any], stride: str) -> bool:
     return stride == "any" or a.strides[-1] == a.itemsize or a.shape[-1] == 1
 
 
-def _input(value: Any, arg: backend.Arg) -> np.ndarray[Any, Any] | None:
+def _input(value: Any, arg: backend.Arg) -> Any:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
-    if value is None:
-        return None
+    if value is None or type(value) in NUMBERS:
+        return value
     a = np.asarray(value)
     if arg.mutated or _readable(a, arg.stride):
         return a
@@ -101,9 +104,9 @@ def _input(value: Any, arg: backend.Arg) -> np.ndarray[Any, Any] | None:
 
 
 def _tensor(value: Any) -> Any:
-    """Return an array as the kernel takes it."""
-    if value is None:
-        return None
+    """Return an array, or a number, as the kernel takes it."""
+    if value is None or type(value) in NUMBERS:
+        return value
     a = np.asarray(value)
     view = VIEWS.get(_name(a.dtype))
     if view is None:

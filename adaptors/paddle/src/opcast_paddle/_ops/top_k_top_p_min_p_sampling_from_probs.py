@@ -8,12 +8,13 @@ from paddle import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("top_k_top_p_min_p_sampling_from_probs", 0x57890B877ED2DFF1)
+_op = _rt.Op("top_k_top_p_min_p_sampling_from_probs", 0x30FA7A27E2F9FCB2)
 
 
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Tensor = _rt.REQUIRED,
-    seed: Tensor = _rt.REQUIRED,
+    seed: Tensor | int = _rt.REQUIRED,
+    offset: Tensor | int = _rt.REQUIRED,
     top_k: Tensor | None = None,
     top_p: Tensor | None = None,
     min_p: Tensor | None = None,
@@ -27,10 +28,11 @@ def top_k_top_p_min_p_sampling_from_probs(
     probs : paddle.Tensor
         Probabilities, which need not sum up to 1; NaN counts as 0. At least 0. ``f32[B, V]``,
         float32. Copied if it is not contiguous.
-    seed : paddle.Tensor
-        Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (b // 4,
-        offset) as counter; word b % 4 is row b's. ``S[2]``, S is int32 or int64. Copied if it is
-        not contiguous.
+    seed : paddle.Tensor or int
+        Seed of the random numbers, those of Philox4x32-10: the key. ``S[]``, S is int64 or int32.
+    offset : paddle.Tensor or int
+        Number of the call with the seed: the counter is (b // 4, offset), whose word b % 4 is row
+        b's. ``S[]``, S is int64 or int32.
     top_k : paddle.Tensor, optional
         Keep the k largest and what equals the last of them; all if k is not positive. ``i32[B]``,
         int32. Copied if it is not contiguous.
@@ -63,7 +65,7 @@ def top_k_top_p_min_p_sampling_from_probs(
     The definition is opdefs/sampling/top_k_top_p_min_p_sampling_from_probs.toml, the reference
     opdefs/sampling/top_k_top_p_min_p_sampling_from_probs.py.
     """
-    return _op.call((probs, seed, top_k, top_p, min_p), (), out)
+    return _op.call((probs, seed, offset, top_k, top_p, min_p), (), out)
 
 
-_rt.publish(top_k_top_p_min_p_sampling_from_probs, required=2)
+_rt.publish(top_k_top_p_min_p_sampling_from_probs, required=3)

@@ -15,7 +15,7 @@ from paddle import Tensor
 
 from .._collection import backend
 from ._autograd import Node, refusal, wanted
-from ._framework import FRAMEWORK, dense, empty, refuse_layout
+from ._framework import DTYPES, FRAMEWORK, dense, empty, refuse_layout
 
 REQUIRED: Any = None
 
@@ -63,7 +63,14 @@ class Op(backend.EagerOp):
             )
         if self._node is None or self.info.lengths:
             raise refusal(self.info)
-        return self._node(inputs, attrs)
+        like = inputs[0]  # a node keeps tensors only
+        filled = backend.stand_ins(
+            self.info,
+            FRAMEWORK,
+            inputs,
+            lambda value, dtype: paddle.full([], value, DTYPES[dtype], device=like.place),
+        )
+        return self._node(filled, attrs)
 
     def _launch(
         self, inputs: Any, given: Any, specs: Any, values: Any, saving: bool = False
@@ -74,7 +81,7 @@ class Op(backend.EagerOp):
             outs = self.outputs(given, specs, like, saving)
             work = self.scratch(specs, like)  # freed in the order of the stream
             arrays = [
-                x if x is None or a.mutated else dense(x, a.stride)
+                x if not isinstance(x, Tensor) or a.mutated else dense(x, a.stride)
                 for x, a in zip(inputs, info.inputs)
             ]
         except (MemoryError, OverflowError, ValueError) as error:  # the latter two for absurd sizes

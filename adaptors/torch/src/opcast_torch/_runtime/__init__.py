@@ -29,7 +29,10 @@ from ._state import (
 )
 
 __all__ = [
+    "BOOL",
     "FAULT",
+    "FLOAT",
+    "INT",
     "REQUIRED",
     "Op",
     "backend",
@@ -46,6 +49,7 @@ REQUIRED: Any = None
 FAULT = Exception
 """What may end a direct call: wrong arguments, an error of a kernel, or of a mode of a user's."""
 
+FLOAT, INT, BOOL = {float, int}, {int}, {bool}  # numbers that may be in the place of an input
 _TENSORS = {Tensor, Parameter}
 _PLAIN = {"float": float, "int": int, "bool": bool, "str": str}
 
@@ -61,15 +65,20 @@ class Op(Forms):
         self.check: Callable[..., Any] = getattr(backend.checks, name)
         # Computed here: torch.compile of PyTorch 2.10 cannot.
         self.takes_lists = bool(self.info.lists)
+        self.find_numbers()
         self.overload: Any = None
         self.direct: Any = None
+        self.numbers: Any = (
+            None  # the same with numbers in the place of all inputs that may be some
+        )
         self.inside: Any = None  # the same for a call that is a node
         if not self.takes_lists:
             saving = None
             if any(a.saved for a in self.info.outputs):
                 saving = Overload(self.info, self.check)
-            self.overload = Overload(self.info, self.check, saving)
+            self.overload = Overload(self.info, self.check, saving, filled=self.filled)
             self.direct, self.inside = self.overload.bare, self.overload.saving.node
+            self.numbers = self.overload.numbers
             _flops.register(self.info, self.overload.packet)
         self.keep_forms()
         self.function: Callable[..., Any]
@@ -97,8 +106,10 @@ class Op(Forms):
         """Call the op in any state of PyTorch, after its checks."""
         if self.takes_lists:
             if compiling():
-                return _bare(self.trace_lists(inputs, self._dtypes(attrs)))
+                return _bare(self.trace_lists(self.filled(inputs), self._dtypes(attrs)))
             return backend.call_lists(self, FRAMEWORK, inputs, attrs)
+        if self.places and not (self.info.lengths and self._plainly(inputs, attrs)):
+            inputs = self.filled(inputs)
         if out is not None and self._wrote(inputs, attrs, out):
             return out
         if compiling():
@@ -142,7 +153,7 @@ class Op(Forms):
         if [type(v) for v in attrs] != self._plain:
             return False
         recorded = grad_enabled()
-        for x in inputs:
+        for x in self.arrays(inputs):
             if type(x) not in _TENSORS or (x.requires_grad and recorded):
                 return False
         return True
@@ -176,6 +187,8 @@ class Op(Forms):
         """Raise why a direct call failed; return only if the general call copes with it."""
         if isinstance(fault, ObservedError) or (functorch() is not None and wanted(inputs)):
             return  # no node has been made
+        if any(backend.is_number(inputs[i]) for i, _ in self.places):
+            return  # nothing has been called: the general call puts tensors in the place of numbers
         if any(stands_for_tensor(x) for x in inputs):
             try:
                 any(x.requires_grad for x in inputs if x is not None)

@@ -11,11 +11,15 @@ from collections.abc import Callable
 from threading import RLock
 from typing import Any
 
+import torch
+from torch import Tensor
+
 from .._collection import backend
 from . import _autocast, _flops, _library
-from ._framework import FRAMEWORK
+from ._framework import DTYPES, FRAMEWORK
 from ._overload import WATCHED, Overload
 
+_KINDS = {"float": {float, int}, "int": {int}, "bool": {bool}}
 _lock = RLock()  # PyTorch registers a name once
 
 
@@ -25,6 +29,8 @@ class Forms:
     info: Any
     check: Callable[..., Any]
     takes_lists: bool
+    places: tuple[tuple[int, Any], ...]
+    """The inputs that may be numbers."""
     overload: Any
     """What PyTorch calls; absent for an op with lists, of which it calls the forms."""
 
@@ -38,7 +44,45 @@ class Forms:
             direct, call = _library.inner(packet, "direct", self.traced)
             _library.watch(direct, self._pass_on, WATCHED)
             self.lists = _library.with_classes(call)
+            if self.places:
+                numbers, call = _library.inner(packet, "numbers", self._pass_numbers)
+                _library.watch(numbers, self._pass_numbers, WATCHED)
+                self.lists_of_numbers = _library.with_classes(call)
             _library.watch(self.traced, self._pass_on, (*WATCHED, "Autograd"))
+
+    def find_numbers(self) -> None:
+        """Find the inputs that may be numbers, and the types of those."""
+        self.places = backend.places(self.info)
+        self._kinds = {i: _KINDS[backend.number_type(self.info, a)] for i, a in self.places}
+
+    def by_number(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether all inputs that may be numbers are some, as the library takes them."""
+        given = [(inputs[i], a.optional, self._kinds[i]) for i, a in self.places]
+        return bool(given) and all([type(x) in k or (o and x is None) for x, o, k in given])
+
+    def arrays(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the inputs without those numbers."""
+        if not self.places or not self.by_number(inputs):
+            return inputs
+        return tuple([x for i, x in enumerate(inputs) if i not in self._kinds])
+
+    def filled(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the inputs with tensors in the place of numbers, where the first one is."""
+        if not self.places:
+            return inputs
+        first = next((x for x in backend.flat(self.info, inputs) if isinstance(x, Tensor)), None)
+        device = None if first is None else first.device
+
+        def filled(value: Any, dtype: str) -> Tensor:
+            if dtype.startswith("float8"):
+                return torch.full((), value, device=device).to(DTYPES[dtype])
+            return torch.full((), value, dtype=DTYPES[dtype], device=device)
+
+        return backend.stand_ins(self.info, FRAMEWORK, inputs, filled)
+
+    def _pass_numbers(self, *args: Any) -> Any:
+        count = len(self.info.inputs)
+        return self._pass_on(*self.filled(args[:count]), *args[count:])
 
     def single(self, counts: tuple[int, ...]) -> Any:
         """Return the form for lists of these lengths."""
@@ -47,6 +91,7 @@ class Forms:
                 one = backend.form(self, counts)
                 one.overload = Overload(one.info, one.check, compute=one.compute_lists)
                 one.whole, one.takes_lists = self, False
+                one.find_numbers()
                 self.forms[counts] = one
         return self.forms[counts]
 
@@ -70,7 +115,8 @@ class Forms:
         count = len(self.info.inputs)
         counts = dict(zip(whole.lists, self.info.lengths))
         lists = backend.grouped(whole.inputs, counts, args[:count])
-        made: tuple[Any, ...] = backend.as_tuple(self.lists(*lists, *args[count:])) or ()
+        call = self.lists_of_numbers if self.by_number(args[:count]) else self.lists
+        made: tuple[Any, ...] = backend.as_tuple(call(*lists, *args[count:])) or ()
         flat = [y for a, x in zip(whole.outputs, made) for y in (x if a.per else (x,))]
         return tuple(flat) if len(flat) > 1 else flat[0] if flat else None
 

@@ -1,6 +1,6 @@
 """The registered forms of an op, which PyTorch's own machinery calls.
 
-An op has up to seven overloads, all with the same kernels in C++ for the CPU and CUDA. ``train`` is
+An op has up to eight overloads, all with the same kernels in C++ for the CPU and CUDA. ``train`` is
 ``default`` with the results that only the gradient needs, and ``compiled_train`` likewise.
 
 ``default`` has all that PyTorch asks of an op: autograd, the transformations of torch.func, autocast,
@@ -11,6 +11,8 @@ for autograd runs in every call, so a call takes several times as long as the ke
 for autograd. Where anybody watches or transforms the call, PyTorch's dispatcher finds another one in
 Python, which calls ``default`` instead: so nothing of this kind has to be asked before each call. So
 does the overload itself in Python: only these functions call what it was.
+
+``numbers`` does the same for calls with numbers in the place of all inputs that may be some.
 
 ``into`` does the same for results that go to given tensors. ``node``, with all results, is for functions
 whose call becomes a node in the graph of gradients; in a transformation, it raises ``ObservedError``.
@@ -80,15 +82,22 @@ class Overload:
         The overloads that also return what only the gradient needs; None for those themselves.
     compute
         What computes the form for single arrays of an op with lists, of which the library has none.
+    filled
+        Returns inputs with tensors in the place of numbers.
 
     """
 
     def __init__(
-        self, info: Any, check: Any, saving: Overload | None = None, compute: Any = None
+        self,
+        info: Any,
+        check: Any,
+        saving: Overload | None = None,
+        compute: Any = None,
+        filled: Any = None,
     ) -> None:
         saved = saving is None and any(a.saved for a in info.outputs)
         self.info, self.check, self.saved, self.saving = info, check, saved, saving or self
-        self.compute = compute
+        self.compute, self._filled = compute, filled
         self.outputs = tuple(a for a in info.outputs if saved or not a.saved)
         self.overwritten = tuple(i for i, a in enumerate(info.inputs) if a.mutated)
         self.name, self._suffix = ("train", "_train") if saved else ("default", "")
@@ -97,6 +106,7 @@ class Overload:
         self.bare: Any = None
         self.node: Any = None
         self.into: Any = None
+        self.numbers: Any = None
         self.compiled: Any = None
         self.registered = False
         self.large = len(info.inputs) + len(info.attrs) > _MOST
@@ -155,6 +165,9 @@ class Overload:
         _library.watch(direct, self._show, _MODES)
         for device, key in _AUTOCAST.items():
             LIBRARY.impl(direct.name(), _autocast.kernel(self.info, self.bare, device), key)
+        if backend.places(self.info):
+            numbers, self.numbers = _library.inner(self.packet, "numbers", self._pass_numbers)
+            _library.watch(numbers, self._pass_numbers, WATCHED)
         if "into" in self.packet.overloads():
             into, call = _library.inner(self.packet, "into", self._pass_into)
             _library.watch(into, self._pass_into, WATCHED)
@@ -187,6 +200,10 @@ class Overload:
     def _judge(self, args: tuple[Any, ...]) -> None:
         count = len(self.info.inputs)
         _autocast.judge(self.info, self.check, args[:count], args[count:])
+
+    def _pass_numbers(self, *args: Any) -> Any:
+        count = len(self.info.inputs)
+        return self._pass_on(*self._filled(args[:count]), *args[count:])
 
     def _pass_into(self, *args: Any) -> None:
         """Copy results into given tensors, where a mode or a transformation watches the call."""

@@ -66,6 +66,7 @@ def adamw(
             ("lr", lr_),
             ("step", step_),
         ),
+        (("lr", "float"), ("step", "int")),
     )
     T_ = fw.dtype(params_[0])
     batches: list[tuple[int, ...]] = [()] * len(params_)
@@ -207,6 +208,7 @@ def chain_speculative_sampling(
     draft_token_ids_: Any,
     target_probs_: Any,
     seed_: Any,
+    offset_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of chain_speculative_sampling."""
@@ -218,6 +220,7 @@ def chain_speculative_sampling(
             ("draft_token_ids", draft_token_ids_),
             ("target_probs", target_probs_),
             ("seed", seed_),
+            ("offset", offset_),
         ),
     )
     _r.arrays(
@@ -228,11 +231,14 @@ def chain_speculative_sampling(
             ("draft_token_ids", draft_token_ids_),
             ("target_probs", target_probs_),
             ("seed", seed_),
+            ("offset", offset_),
         ),
+        (("seed", "int"), ("offset", "int")),
     )
     _r.same_device(fw, op, "draft_token_ids", draft_token_ids_, "draft_probs", draft_probs_)
     _r.same_device(fw, op, "target_probs", target_probs_, "draft_probs", draft_probs_)
     _r.same_device(fw, op, "seed", seed_, "draft_probs", draft_probs_)
+    _r.same_device(fw, op, "offset", offset_, "draft_probs", draft_probs_)
     draft_probs_t = fw.dtype(draft_probs_)
     if draft_probs_t not in ("float32",):
         raise _r.dtype_in(op, "draft_probs", ("float32",), draft_probs_t)
@@ -271,14 +277,18 @@ def chain_speculative_sampling(
         )
     if target_probs_s[2] != V_:
         raise _r.size(op, "target_probs", target_probs_s, 2, V_, (("V", V_, "draft_probs"),))
-    seed_t = fw.dtype(seed_)
-    if seed_t not in ("int32", "int64"):
-        raise _r.dtype_in(op, "seed", ("int32", "int64"), seed_t)
+    I_ = seed_t = fw.dtype(seed_)
+    if seed_t not in ("int64", "int32"):
+        raise _r.dtype_in(op, "seed", ("int64", "int32"), seed_t)
     seed_s = fw.shape(seed_)
-    if len(seed_s) != 1:
-        raise _r.rank(op, "seed", 1, seed_s)
-    if seed_s[0] != 2:
-        raise _r.size(op, "seed", seed_s, 0, 2, ())
+    if len(seed_s) != 0:
+        raise _r.rank(op, "seed", 0, seed_s)
+    offset_t = fw.dtype(offset_)
+    if offset_t != I_:
+        raise _r.dtype_as(op, "offset", I_, "seed", offset_t)
+    offset_s = fw.shape(offset_)
+    if len(offset_s) != 0:
+        raise _r.rank(op, "offset", 0, offset_s)
     if not (V_ > 0):
         raise _r.require(op, "V > 0", (("V", V_, ""),))
     if _a.fit(op, S_ + 1) < 0:
@@ -296,6 +306,7 @@ def chain_speculative_sampling(
                 ("draft_token_ids", draft_token_ids_),
                 ("target_probs", target_probs_),
                 ("seed", seed_),
+                ("offset", offset_),
             ),
             ("", ""),
         )
@@ -576,19 +587,26 @@ def dropout(
     fw: Framework,
     x_: Any,
     seed_: Any,
+    offset_: Any,
     p_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of dropout."""
     op = "dropout"
-    _r.required(op, (("x", x_), ("seed", seed_)))
-    _r.arrays(fw, op, (("x", x_), ("seed", seed_)))
+    _r.required(op, (("x", x_), ("seed", seed_), ("offset", offset_)))
+    _r.arrays(
+        fw,
+        op,
+        (("x", x_), ("seed", seed_), ("offset", offset_)),
+        (("seed", "int"), ("offset", "int")),
+    )
     p_ = _r.as_float(op, "p", p_)
     if not p_ >= 0:
         raise _r.at_least(op, "p", "0", p_)
     if not p_ <= 1:
         raise _r.at_most(op, "p", "1", p_)
     _r.same_device(fw, op, "seed", seed_, "x", x_)
+    _r.same_device(fw, op, "offset", offset_, "x", x_)
     T_ = x_t = fw.dtype(x_)
     if x_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
@@ -596,14 +614,18 @@ def dropout(
     if len(x_s) != 1:
         raise _r.rank(op, "x", 1, x_s)
     N_ = x_s[0]
-    seed_t = fw.dtype(seed_)
-    if seed_t not in ("int32", "int64"):
-        raise _r.dtype_in(op, "seed", ("int32", "int64"), seed_t)
+    S_ = seed_t = fw.dtype(seed_)
+    if seed_t not in ("int64", "int32"):
+        raise _r.dtype_in(op, "seed", ("int64", "int32"), seed_t)
     seed_s = fw.shape(seed_)
-    if len(seed_s) != 1:
-        raise _r.rank(op, "seed", 1, seed_s)
-    if seed_s[0] != 2:
-        raise _r.size(op, "seed", seed_s, 0, 2, ())
+    if len(seed_s) != 0:
+        raise _r.rank(op, "seed", 0, seed_s)
+    offset_t = fw.dtype(offset_)
+    if offset_t != S_:
+        raise _r.dtype_as(op, "offset", S_, "seed", offset_t)
+    offset_s = fw.shape(offset_)
+    if len(offset_s) != 0:
+        raise _r.rank(op, "offset", 0, offset_s)
     if _a.floordiv(op, _a.fit(op, N_ + 7), 8) < 0:
         raise _r.negative_size(
             op,
@@ -613,7 +635,15 @@ def dropout(
         )
     specs: _m.Specs = (((N_,), T_), ((_a.floordiv(op, _a.fit(op, N_ + 7), 8),), "uint8"))
     if out is not None:
-        _m.outputs(fw, op, ("y",), specs, out, (("x", x_), ("seed", seed_)), ("x",))
+        _m.outputs(
+            fw,
+            op,
+            ("y",),
+            specs,
+            out,
+            (("x", x_), ("seed", seed_), ("offset", offset_)),
+            ("x",),
+        )
     return specs, (p_,)
 
 
@@ -4769,6 +4799,7 @@ def top_k_top_p_min_p_sampling_from_probs(
     fw: Framework,
     probs_: Any,
     seed_: Any,
+    offset_: Any,
     top_k_: Any,
     top_p_: Any,
     min_p_: Any,
@@ -4776,19 +4807,22 @@ def top_k_top_p_min_p_sampling_from_probs(
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of top_k_top_p_min_p_sampling_from_probs."""
     op = "top_k_top_p_min_p_sampling_from_probs"
-    _r.required(op, (("probs", probs_), ("seed", seed_)))
+    _r.required(op, (("probs", probs_), ("seed", seed_), ("offset", offset_)))
     _r.arrays(
         fw,
         op,
         (
             ("probs", probs_),
             ("seed", seed_),
+            ("offset", offset_),
             ("top_k", top_k_),
             ("top_p", top_p_),
             ("min_p", min_p_),
         ),
+        (("seed", "int"), ("offset", "int")),
     )
     _r.same_device(fw, op, "seed", seed_, "probs", probs_)
+    _r.same_device(fw, op, "offset", offset_, "probs", probs_)
     if top_k_ is not None:
         _r.same_device(fw, op, "top_k", top_k_, "probs", probs_)
     if top_p_ is not None:
@@ -4803,14 +4837,18 @@ def top_k_top_p_min_p_sampling_from_probs(
         raise _r.rank(op, "probs", 2, probs_s)
     B_ = probs_s[0]
     V_ = probs_s[1]
-    seed_t = fw.dtype(seed_)
-    if seed_t not in ("int32", "int64"):
-        raise _r.dtype_in(op, "seed", ("int32", "int64"), seed_t)
+    S_ = seed_t = fw.dtype(seed_)
+    if seed_t not in ("int64", "int32"):
+        raise _r.dtype_in(op, "seed", ("int64", "int32"), seed_t)
     seed_s = fw.shape(seed_)
-    if len(seed_s) != 1:
-        raise _r.rank(op, "seed", 1, seed_s)
-    if seed_s[0] != 2:
-        raise _r.size(op, "seed", seed_s, 0, 2, ())
+    if len(seed_s) != 0:
+        raise _r.rank(op, "seed", 0, seed_s)
+    offset_t = fw.dtype(offset_)
+    if offset_t != S_:
+        raise _r.dtype_as(op, "offset", S_, "seed", offset_t)
+    offset_s = fw.shape(offset_)
+    if len(offset_s) != 0:
+        raise _r.rank(op, "offset", 0, offset_s)
     if top_k_ is not None:
         top_k_t = fw.dtype(top_k_)
         if top_k_t not in ("int32",):
@@ -4851,6 +4889,7 @@ def top_k_top_p_min_p_sampling_from_probs(
             (
                 ("probs", probs_),
                 ("seed", seed_),
+                ("offset", offset_),
                 ("top_k", top_k_),
                 ("top_p", top_p_),
                 ("min_p", min_p_),
@@ -4959,6 +4998,7 @@ def _flops_chain_speculative_sampling(
     draft_token_ids_: Any,
     target_probs_: Any,
     seed_: Any,
+    offset_: Any,
 ) -> int:
     """Return how many operations a call of chain_speculative_sampling needs."""
     op = "chain_speculative_sampling"
@@ -5026,6 +5066,7 @@ def _flops_dropout(
     fw: Framework,
     x_: Any,
     seed_: Any,
+    offset_: Any,
     p_: Any,
 ) -> int:
     """Return how many operations a call of dropout needs."""
@@ -5765,6 +5806,7 @@ def _flops_top_k_top_p_min_p_sampling_from_probs(
     fw: Framework,
     probs_: Any,
     seed_: Any,
+    offset_: Any,
     top_k_: Any,
     top_p_: Any,
     min_p_: Any,

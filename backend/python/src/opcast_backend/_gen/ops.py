@@ -148,8 +148,14 @@ OPS: dict[str, Op] = {
                 own=("*",),
                 dims=("*",),
             ),
-            Arg("lr", "f32[]", "Learning rate."),
-            Arg("step", "i32[]", "Number of this step: 1 for the first."),
+            Arg("lr", "f32[]", "Learning rate.", number="float32", bounds=(0, None)),
+            Arg(
+                "step",
+                "i32[]",
+                "Number of this step: 1 for the first.",
+                number="int32",
+                bounds=(1, None),
+            ),
         ),
         attrs=(
             Attr("beta1", "float", "Decay of the means.", False, 0.9),
@@ -190,8 +196,8 @@ OPS: dict[str, Op] = {
         kind=OpKind.ChainSpeculativeSampling,
         doc="Verify a chain of draft tokens per sequence, and draw the token behind those accepted.",
         file="opdefs/sampling/chain_speculative_sampling.toml",
-        schema=0x083817B26CFCE76D,
-        dtypes={"I": ("int32", "int64")},
+        schema=0x78ED05E571B689F3,
+        dtypes={"I": ("int64", "int32")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
@@ -209,9 +215,15 @@ OPS: dict[str, Op] = {
             ),
             Arg(
                 "seed",
-                "I[2]",
-                "Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4, offset) as counter; word i % 4 is number i.",
-                dims=("2",),
+                "I[]",
+                "Seed of the random numbers, those of Philox4x32-10: the key.",
+                number="int64",
+            ),
+            Arg(
+                "offset",
+                "I[]",
+                "Number of the call with the seed: the counter is (i // 4, offset), whose word i % 4 is number i.",
+                number="int64",
             ),
         ),
         attrs=(),
@@ -232,12 +244,16 @@ OPS: dict[str, Op] = {
         parallel=(),
         sums=(),
         vmap=(),
-        call="chain_speculative_sampling(draft_probs, draft_token_ids, target_probs, seed) -> token_ids, accepted",
+        call="chain_speculative_sampling(draft_probs, draft_token_ids, target_probs, seed, offset) -> token_ids, accepted",
         facts=(
             ("gradient", "none"),
             ("vmap", "a loop over slices"),
             ("sharding", "B, S, V and S + 1 gathered"),
-            ("copies", "draft_probs, draft_token_ids, target_probs and seed when not contiguous"),
+            ("autocast", "seed and offset cast to the widest of their dtypes"),
+            (
+                "copies",
+                "draft_probs, draft_token_ids, target_probs, seed and offset when not contiguous",
+            ),
         ),
         kernels=(
             ("chain_speculative_sampling", "cpu", False),
@@ -451,8 +467,8 @@ OPS: dict[str, Op] = {
         kind=OpKind.Dropout,
         doc="Set numbers to zero with a probability of p and scale the others, so that the mean stays.",
         file="opdefs/random/dropout.toml",
-        schema=0x078DFF76B250A2F4,
-        dtypes={"T": ("float32", "float16", "bfloat16"), "S": ("int32", "int64")},
+        schema=0x50663EE47440A9C4,
+        dtypes={"T": ("float32", "float16", "bfloat16"), "S": ("int64", "int32")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
@@ -463,9 +479,15 @@ OPS: dict[str, Op] = {
             ),
             Arg(
                 "seed",
-                "S[2]",
-                "Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4, offset) as counter.",
-                dims=("2",),
+                "S[]",
+                "Seed of the random numbers, those of Philox4x32-10: the key.",
+                number="int64",
+            ),
+            Arg(
+                "offset",
+                "S[]",
+                "Number of the call with the seed: the counter is (i // 4, offset).",
+                number="int64",
             ),
         ),
         attrs=(
@@ -490,15 +512,16 @@ OPS: dict[str, Op] = {
         parallel=(),
         sums=(),
         vmap=(),
-        call="dropout(x, seed, *, p=0.5) -> y",
+        call="dropout(x, seed, offset, *, p=0.5) -> y",
         facts=(
             (
                 "gradient",
-                "dropout_backward, with respect to x, not to seed; kept saved for it; of first order, in reverse mode",
+                "dropout_backward, with respect to x, not to seed and offset; kept saved for it; of first order, in reverse mode",
             ),
             ("vmap", "a loop over slices"),
             ("sharding", "N and (N + 7) // 8 gathered"),
-            ("copies", "x and seed when not contiguous"),
+            ("autocast", "seed and offset cast to the widest of their dtypes"),
+            ("copies", "x, seed and offset when not contiguous"),
         ),
         kernels=(
             ("dropout", "cpu", False),
@@ -3869,8 +3892,8 @@ OPS: dict[str, Op] = {
         kind=OpKind.TopKTopPMinPSamplingFromProbs,
         doc="Draw an id from each row of probabilities, filtered by rank, by mass and by size.",
         file="opdefs/sampling/top_k_top_p_min_p_sampling_from_probs.toml",
-        schema=0x57890B877ED2DFF1,
-        dtypes={"S": ("int32", "int64")},
+        schema=0x30FA7A27E2F9FCB2,
+        dtypes={"S": ("int64", "int32")},
         devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
@@ -3881,9 +3904,15 @@ OPS: dict[str, Op] = {
             ),
             Arg(
                 "seed",
-                "S[2]",
-                "Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (b // 4, offset) as counter; word b % 4 is row b's.",
-                dims=("2",),
+                "S[]",
+                "Seed of the random numbers, those of Philox4x32-10: the key.",
+                number="int64",
+            ),
+            Arg(
+                "offset",
+                "S[]",
+                "Number of the call with the seed: the counter is (b // 4, offset), whose word b % 4 is row b's.",
+                number="int64",
             ),
             Arg(
                 "top_k",
@@ -3919,12 +3948,13 @@ OPS: dict[str, Op] = {
         parallel=(),
         sums=(),
         vmap=(),
-        call="top_k_top_p_min_p_sampling_from_probs(probs, seed, top_k=None, top_p=None, min_p=None) -> ids",
+        call="top_k_top_p_min_p_sampling_from_probs(probs, seed, offset, top_k=None, top_p=None, min_p=None) -> ids",
         facts=(
             ("gradient", "none"),
             ("vmap", "a loop over slices"),
             ("sharding", "B and V gathered"),
-            ("copies", "probs, seed, top_k, top_p and min_p when not contiguous"),
+            ("autocast", "seed and offset cast to the widest of their dtypes"),
+            ("copies", "probs, seed, offset, top_k, top_p and min_p when not contiguous"),
         ),
         kernels=(
             ("top_k_top_p_min_p_sampling_from_probs", "cpu", False),

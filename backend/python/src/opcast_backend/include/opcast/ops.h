@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,29 @@ class Error : public std::runtime_error {
 
  private:
   std::string kind_;
+};
+
+// An array without dims, or a number in its place; null where it is absent.
+class Scalar {
+ public:
+  Scalar(const DLTensor* array) { Set(array == nullptr ? kTVMFFINone : kTVMFFIDLTensorPtr).v_ptr = const_cast<DLTensor*>(array); }
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  Scalar(T number) {
+    if constexpr (std::is_floating_point_v<T>) {
+      Set(kTVMFFIFloat).v_float64 = static_cast<double>(number);
+    } else {
+      Set(std::is_same_v<T, bool> ? kTVMFFIBool : kTVMFFIInt).v_int64 = static_cast<int64_t>(number);
+    }
+  }
+  const TVMFFIAny& value() const { return value_; }
+
+ private:
+  TVMFFIAny& Set(int32_t type) {
+    value_.type_index = type;
+    return value_;
+  }
+
+  TVMFFIAny value_{};
 };
 
 namespace internal_ {
@@ -42,6 +66,7 @@ class Call {
   void Count(const std::vector<DLTensor*>& arrays) { Value(static_cast<int64_t>(arrays.size())); }
   void Value(int64_t value) { Add(kTVMFFIInt).v_int64 = value; }
   void Value(double value) { Add(kTVMFFIFloat).v_float64 = value; }
+  void Value(const Scalar& scalar) { values_.push_back(scalar.value()); }
   void Value(bool value) { Add(kTVMFFIBool).v_int64 = value ? 1 : 0; }
   void Value(const char* value) { Add(kTVMFFIRawStr).v_c_str = value; }
   // A list of integers is an array, which lives as long as the call.
@@ -105,7 +130,7 @@ extern "C" int __tvm_ffi_adamw(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 // beta2: Decay of the means of squares.
 // eps: Added to the root.
 // weight_decay: By how much parameters shrink, times the learning rate.
-inline void adamw(const std::vector<DLTensor*>& params, const std::vector<DLTensor*>& grads, const std::vector<DLTensor*>& exp_avg, const std::vector<DLTensor*>& exp_avg_sq, const DLTensor* lr, const DLTensor* step, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-08, double weight_decay = 0.01) {
+inline void adamw(const std::vector<DLTensor*>& params, const std::vector<DLTensor*>& grads, const std::vector<DLTensor*>& exp_avg, const std::vector<DLTensor*>& exp_avg_sq, const Scalar& lr, const Scalar& step, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-08, double weight_decay = 0.01) {
   internal_::Call call_;
   call_.Count(params);
   call_.Count(grads);
@@ -115,8 +140,8 @@ inline void adamw(const std::vector<DLTensor*>& params, const std::vector<DLTens
   call_.Arrays(grads);
   call_.Arrays(exp_avg);
   call_.Arrays(exp_avg_sq);
-  call_.Array(lr);
-  call_.Array(step);
+  call_.Value(lr);
+  call_.Value(step);
   call_.Value(beta1);
   call_.Value(beta2);
   call_.Value(eps);
@@ -133,15 +158,17 @@ extern "C" int __tvm_ffi_chain_speculative_sampling(void*, const TVMFFIAny*, int
 // draft_probs: f32[B, S, V]. Probabilities of the draft model where it drew its tokens.
 // draft_token_ids: i32[B, S]. The tokens that it drew.
 // target_probs: f32[B, S + 1, V]. Probabilities of the target model at the same places, and behind the last.
-// seed: I[2]. Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4, offset) as counter; word i % 4 is number i.
-inline void chain_speculative_sampling(DLTensor* token_ids, DLTensor* accepted, const DLTensor* draft_probs, const DLTensor* draft_token_ids, const DLTensor* target_probs, const DLTensor* seed) {
+// seed: I[]. Seed of the random numbers, those of Philox4x32-10: the key.
+// offset: I[]. Number of the call with the seed: the counter is (i // 4, offset), whose word i % 4 is number i.
+inline void chain_speculative_sampling(DLTensor* token_ids, DLTensor* accepted, const DLTensor* draft_probs, const DLTensor* draft_token_ids, const DLTensor* target_probs, const Scalar& seed, const Scalar& offset) {
   internal_::Call call_;
   call_.Array(token_ids);
   call_.Array(accepted);
   call_.Array(draft_probs);
   call_.Array(draft_token_ids);
   call_.Array(target_probs);
-  call_.Array(seed);
+  call_.Value(seed);
+  call_.Value(offset);
   call_.Run(&__tvm_ffi_chain_speculative_sampling);
 }
 
@@ -238,14 +265,16 @@ extern "C" int __tvm_ffi_dropout(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 // y: T[N]. x / (1 - p) where it is kept, else 0.
 // kept: u8[(N + 7) // 8], null when no gradient is wanted. Bit i % 8 of byte i // 8 is 1 where x[i] is kept.
 // x: T[N]. Numbers: give arrays of more dims reshaped, since a number's place decides.
-// seed: S[2]. Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (i // 4, offset) as counter.
+// seed: S[]. Seed of the random numbers, those of Philox4x32-10: the key.
+// offset: S[]. Number of the call with the seed: the counter is (i // 4, offset).
 // p: The probability: x[i] is kept if the upper 24 bits of word i % 4, divided by 2^24, are p or more.
-inline void dropout(DLTensor* y, DLTensor* kept, const DLTensor* x, const DLTensor* seed, double p = 0.5) {
+inline void dropout(DLTensor* y, DLTensor* kept, const DLTensor* x, const Scalar& seed, const Scalar& offset, double p = 0.5) {
   internal_::Call call_;
   call_.Array(y);
   call_.Array(kept);
   call_.Array(x);
-  call_.Array(seed);
+  call_.Value(seed);
+  call_.Value(offset);
   call_.Value(p);
   call_.Run(&__tvm_ffi_dropout);
 }
@@ -1543,15 +1572,17 @@ extern "C" int __tvm_ffi_top_k_top_p_min_p_sampling_from_probs(void*, const TVMF
 //
 // ids: i32[B]. The first id up to which the sum of what is kept exceeds a uniform number times the whole sum; -1 where nothing is kept.
 // probs: f32[B, V]. Probabilities, which need not sum up to 1; NaN counts as 0.
-// seed: S[2]. Seed and offset of the random numbers: Philox4x32-10 with the seed as key and (b // 4, offset) as counter; word b % 4 is row b's.
+// seed: S[]. Seed of the random numbers, those of Philox4x32-10: the key.
+// offset: S[]. Number of the call with the seed: the counter is (b // 4, offset), whose word b % 4 is row b's.
 // top_k: i32[B], null when absent. Keep the k largest and what equals the last of them; all if k is not positive.
 // top_p: f32[B], null when absent. Of those, keep the fewest largest whose share is at least p, and what equals the last of them.
 // min_p: f32[B], null when absent. Keep what is at least this share of the largest.
-inline void top_k_top_p_min_p_sampling_from_probs(DLTensor* ids, const DLTensor* probs, const DLTensor* seed, const DLTensor* top_k = nullptr, const DLTensor* top_p = nullptr, const DLTensor* min_p = nullptr) {
+inline void top_k_top_p_min_p_sampling_from_probs(DLTensor* ids, const DLTensor* probs, const Scalar& seed, const Scalar& offset, const DLTensor* top_k = nullptr, const DLTensor* top_p = nullptr, const DLTensor* min_p = nullptr) {
   internal_::Call call_;
   call_.Array(ids);
   call_.Array(probs);
-  call_.Array(seed);
+  call_.Value(seed);
+  call_.Value(offset);
   call_.Array(top_k);
   call_.Array(top_p);
   call_.Array(min_p);

@@ -1,0 +1,112 @@
+package values
+
+import (
+	"math"
+
+	"github.com/opcast/opcast/conformance/internal/calls"
+	"github.com/opcast/opcast/conformance/internal/cases"
+	"github.com/opcast/opcast/conformance/internal/check"
+	"github.com/opcast/opcast/conformance/internal/invalid"
+	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/rule"
+)
+
+var numbersCheck = check.Check{
+	ID: "numbers", Group: check.GroupValues, Profile: check.ProfileFast,
+	Doc:     "a number in the place of an input without dims gives the same bits as the array, or our error for a wrong type or range",
+	Needs:   check.When((*opdef.Op).HasNumbers, "no input can be a number"),
+	Foreign: check.AboutGenerated,
+	Run:     check.WithFewerDTypes(checkNumbers),
+}
+
+// checkNumbers gives the values of arrays without dims as numbers of Python and of NumPy, all and one by one, then numbers that must
+// be refused.
+func checkNumbers(t *check.T) error {
+	program := rule.Compile(t.Op)
+	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
+		want, err := t.RunBaseline(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		numbers := numbersOf(c)
+		if err := equalNumbers(t, c, numbers, want); err != nil {
+			return err
+		}
+		for i := range numbers {
+			for _, wrong := range []any{true, 0.5, int64(1), "1", int64(math.MinInt64), int64(math.MaxInt64), math.Inf(-1), math.Inf(1)} {
+				call, err := t.PlainCall(t.Caller, c)
+				if err != nil {
+					return err
+				}
+				call.Inputs[i] = wrong
+				expected := invalid.ExpectedError(program, call, t.Caller, t.Env.Device)
+				if expected == nil {
+					continue
+				}
+				name := c.Name + ", a wrong number for " + t.Op.Inputs[i].Name
+				result, err := t.Call(call, name)
+				if err != nil {
+					return err
+				}
+				t.ExpectError(call, name, result, expected)
+			}
+		}
+		return nil
+	})
+}
+
+// equalNumbers makes the calls that give the same bits.
+func equalNumbers(t *check.T, c *cases.Case, numbers map[int]any, want *calls.Result) error {
+	give := func(what string, changed map[int]any) error {
+		call, err := t.PlainCall(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		for i, v := range changed {
+			call.Inputs[i] = v
+		}
+		name := c.Name + ", " + what
+		got, err := t.Call(call, name)
+		if err != nil {
+			return err
+		}
+		if got = t.ExpectSuccess(call, name, got); got != nil {
+			t.ExpectSameBits(call, name, got, want)
+		}
+		return nil
+	}
+	scalars := map[int]any{}
+	for i, v := range numbers {
+		scalars[i] = calls.NumPyNumber{Value: v}
+		if err := give("a number for "+t.Op.Inputs[i].Name, map[int]any{i: v}); err != nil {
+			return err
+		}
+	}
+	if err := give("numbers of NumPy", scalars); err != nil {
+		return err
+	}
+	return give("numbers", numbers)
+}
+
+// numbersOf are the values of the inputs of a case that may be numbers, by their places.
+func numbersOf(c *cases.Case) map[int]any {
+	numbers := map[int]any{}
+	for i := range c.Op.Inputs {
+		in, x := &c.Op.Inputs[i], c.Inputs[i]
+		if x == nil || !c.Op.TakesNumber(in) {
+			continue
+		}
+		switch c.Op.NumberType(in) {
+		case "bool":
+			numbers[i] = ndarray.GetFloat(x.DType, x.Data, x.Offset) != 0
+		case "int":
+			if n := ndarray.GetInt(x.DType, x.Data, x.Offset); n.IsInt64() {
+				numbers[i] = n.Int64()
+			}
+		default:
+			numbers[i] = ndarray.GetFloat(x.DType, x.Data, x.Offset)
+		}
+	}
+	return numbers
+}
