@@ -22,9 +22,7 @@ class Frame {
 
   // The arguments of the collection's _opcast_make for an op that it knows by this address.
   const Items<TVMFFIAny, 32>& Arguments(void* op) {
-    Inputs();
-    Outputs();
-    ReadInputs();
+    Inputs(), Outputs(), ReadInputs();
     size_t attrs = 0;
     for (int i = 0; i < op_.attr_count; ++i) attrs += op_.attrs[i].kind == Attr::kDType ? 0 : 1;
     const auto scratch = static_cast<size_t>(op_.scratch_count);
