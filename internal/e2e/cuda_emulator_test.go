@@ -50,7 +50,7 @@ func TestCUDAKernelsOnTheEmulator(t *testing.T) {
 		"layernorm2d", "per_tensor_quant", "per_token_quant", "rms_norm", "silu_and_mul", "softmax", "swigluoai_and_mul"))
 	checks := valuesOfKernels + memoryOfKernels + surroundingsOfKernels
 	if testing.Short() { // the scripts have larger arrays and harder numbers
-		checks = "* backend value\n* backend zero-size\n"
+		checks = "* backend value\n* backend zero-size\n* backend numbers\n"
 		for _, op := range onePerFamily(t, ops) {
 			checks += strings.ReplaceAll("* backend attrs\n* backend optional\n* backend split\n"+memoryOfKernels+surroundingsOfKernels, "*", op)
 		}

@@ -213,10 +213,12 @@ class Jax(Caller):
         return refused_singly(call, lambda x: masked(np.asarray(x), mask=True), "got MaskedArray")
 
     def probe_number_one(self, call: Bound) -> Any:
-        """Pass a number of Python in the place of one array of rank 0 after the other: it has no dtype."""
+        """Pass a number in the place of one array of rank 0 after the other: it has no dtype, unless the op gives it one."""
+        inputs = self.info(call.op).inputs if self.backend else ()
+        taken = {id(x) for x, a in zip(call.args, inputs) if a.number}
 
         def number(x: Any) -> Any:
-            return None if x.ndim else x.item()
+            return None if x.ndim or id(x) in taken else x.item()
 
         return refused_singly(call, number, "got float", "got int", "got bool")
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ON_GPUS = ("torch", "cupy", "dlpack")
 _FRAMEWORKS = {"cpu": ("numpy", "torch", "dlpack"), "cuda": _ON_GPUS, "rocm": _ON_GPUS}
+# What is absent, and the numbers that kernels of GPUs get in the place of arrays.
+_NO_ARRAYS = {type(None), int, float, bool}
 # Seconds that the end of the process waits for calls of registered kernels.
 _PATIENCE = 10.0
 
@@ -152,7 +154,10 @@ def _kernel(
             framework = make()
             one, args = leading(op, args)
             writable = [True] * len(one.outputs) + [a.mutated for a in one.inputs]
-            arrays = [None if t is None else framework.array(t, w) for t, w in zip(args, writable)]
+            arrays = [
+                t if type(t) in _NO_ARRAYS else framework.array(t, w)
+                for t, w in zip(args, writable)
+            ]
             values = {a.name: _value(a, v) for a, v in zip(attrs, args[len(arrays) :])}
             given = whole(op, one, arrays)
             if device == "cpu":
@@ -176,7 +181,7 @@ def _predicate(op: Op, supported: Callable[..., Any]) -> Callable[..., Any]:
     def ask(_index: int, _stream: int, *args: Any) -> Any:
         one, args = leading(op, args)
         count = len(one.outputs) + len(one.inputs)
-        specs = [None if t is None else spec(t) for t in args[:count]]
+        specs = [t if type(t) in _NO_ARRAYS else spec(t) for t in args[:count]]
         values = {a.name: _value(a, v) for a, v in zip(attrs, args[count:])}
         answer = supported(*whole(op, one, specs), **values)
         if answer is None or answer is True:
