@@ -34,8 +34,8 @@ void run_chain_speculative_sampling(const TVMFFIAny* argv, int32_t count, opcast
   const opcast::Tensor draft_probs_ = call.Array(2, "draft_probs");
   const opcast::Tensor draft_token_ids_ = call.Array(3, "draft_token_ids");
   const opcast::Tensor target_probs_ = call.Array(4, "target_probs");
-  const opcast::ScalarInput seed_(call, 5, "seed", opcast::DTypeOfAny(call, {5, 6}, opcast::DType::kI64));
-  const opcast::ScalarInput offset_(call, 6, "offset", opcast::DTypeOfAny(call, {5, 6}, opcast::DType::kI64));
+  const opcast::ScalarInput seed_(call, 5, "seed", opcast::Among(opcast::DTypeOfAny(call, {5, 6}), {opcast::DType::kI64, opcast::DType::kI32}));
+  const opcast::ScalarInput offset_(call, 6, "offset", opcast::Among(opcast::DTypeOfAny(call, {5, 6}), {opcast::DType::kI64, opcast::DType::kI32}));
   opcast::Tensor token_ids_ = call.Array(0, "token_ids");
   opcast::Tensor accepted_ = call.Array(1, "accepted");
   call.SameDevice(draft_token_ids_, draft_probs_);

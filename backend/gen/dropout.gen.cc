@@ -34,8 +34,8 @@ void run_dropout(const TVMFFIAny* argv, int32_t count, opcast::Request* request)
   const opcast::Call call("dropout", argv, count, 6, opcast::AllocatorOf(request));
   call.Required({{2, "x"}, {3, "seed"}, {4, "offset"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(2, "x");
-  const opcast::ScalarInput seed_(call, 3, "seed", opcast::DTypeOfAny(call, {3, 4}, opcast::DType::kI64));
-  const opcast::ScalarInput offset_(call, 4, "offset", opcast::DTypeOfAny(call, {3, 4}, opcast::DType::kI64));
+  const opcast::ScalarInput seed_(call, 3, "seed", opcast::Among(opcast::DTypeOfAny(call, {3, 4}), {opcast::DType::kI64, opcast::DType::kI32}));
+  const opcast::ScalarInput offset_(call, 4, "offset", opcast::Among(opcast::DTypeOfAny(call, {3, 4}), {opcast::DType::kI64, opcast::DType::kI32}));
   opcast::Tensor y_ = call.Array(0, "y");
   opcast::Tensor kept_ = call.Array(1, "kept");
   const auto p_ = call.Float(5, "p");

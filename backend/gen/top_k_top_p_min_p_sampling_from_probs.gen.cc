@@ -32,8 +32,8 @@ void run_top_k_top_p_min_p_sampling_from_probs(const TVMFFIAny* argv, int32_t co
   const opcast::Call call("top_k_top_p_min_p_sampling_from_probs", argv, count, 7, opcast::AllocatorOf(request));
   call.Required({{1, "probs"}, {2, "seed"}, {3, "offset"}, {0, "ids"}});
   const opcast::Tensor probs_ = call.Array(1, "probs");
-  const opcast::ScalarInput seed_(call, 2, "seed", opcast::DTypeOfAny(call, {2, 3}, opcast::DType::kI64));
-  const opcast::ScalarInput offset_(call, 3, "offset", opcast::DTypeOfAny(call, {2, 3}, opcast::DType::kI64));
+  const opcast::ScalarInput seed_(call, 2, "seed", opcast::Among(opcast::DTypeOfAny(call, {2, 3}), {opcast::DType::kI64, opcast::DType::kI32}));
+  const opcast::ScalarInput offset_(call, 3, "offset", opcast::Among(opcast::DTypeOfAny(call, {2, 3}), {opcast::DType::kI64, opcast::DType::kI32}));
   const opcast::Tensor top_k_ = call.Array(4, "top_k");
   const opcast::Tensor top_p_ = call.Array(5, "top_p");
   const opcast::Tensor min_p_ = call.Array(6, "min_p");

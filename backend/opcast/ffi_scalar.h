@@ -17,13 +17,21 @@ struct HostNumber {
   const DLTensor* array = nullptr;  // what was given, or `number`; null if it is absent
 };
 
-// The dtype of the first of some arguments that is an array; `otherwise` if all are numbers.
-inline DType DTypeOfAny(const Call& call, std::initializer_list<int> places, DType otherwise) {
+// The dtype of the first of some arguments that is an array; none if all are numbers.
+inline DType DTypeOfAny(const Call& call, std::initializer_list<int> places) {
   for (int place : places) {
     const DLTensor* t = AsTensor(call.args()[place]);
     if (t != nullptr) return static_cast<DType>(t->dtype.code << 8 | t->dtype.bits);
   }
-  return otherwise;
+  return kNoDType;
+}
+
+// A dtype, or the first of those that are allowed if it is not: the rules of its array say so.
+inline DType Among(DType dtype, std::initializer_list<DType> allowed) {
+  for (DType one : allowed) {
+    if (one == dtype) return dtype;
+  }
+  return *allowed.begin();
 }
 
 // It reads as the array that it is, or as one on whatever device the others are.

@@ -102,17 +102,17 @@ Owned CallPython(const Function& f, const Call& call, std::vector<TVMFFIAny> arg
   call.Throw("RuntimeError", f.kernel + ": the " + f.role + " failed, and its exception was lost");
 }
 
-Owned Invoke(const Function& f, const Call& call, const Op& op, const Launch& launch) {
+// A kernel of a GPU cannot read the array that stands for a number, which is the host's: it gets
+// the number if it `reads`.
+Owned Invoke(const Function& f, const Call& call, const Op& op, const Launch& launch, bool reads) {
   const int count = op.ListCount() + op.ArrayCount(call.args()) + op.AttrCount();
   std::vector<Owned> owned;
   std::vector<TVMFFIAny> arguments = {IntValue(launch.device_id),
                                       IntValue(reinterpret_cast<intptr_t>(launch.stream))};
   owned.reserve(count);
   for (int i = 0; i < count; ++i) {
-    const TVMFFIAny& given = call.args()[i];
-    // A kernel of a GPU cannot read the array that stands for a number, which is the host's.
-    const bool number = call.Given(i) && launch.device_type != kDLCPU;
-    owned.push_back(ArgumentOf(number ? given : call.Value(i)));
+    const bool as_given = reads && call.Given(i) && launch.device_type != kDLCPU;
+    owned.push_back(ArgumentOf(as_given ? call.args()[i] : call.Value(i)));
     arguments.push_back(owned.back().value);
   }
   Owned result = CallPython(f, call, std::move(arguments));
@@ -129,12 +129,12 @@ Owned Invoke(const Function& f, const Call& call, const Op& op, const Launch& la
 }  // namespace
 
 void CallKernel(const Function& kernel, const Call& call, const Op& op, const Launch& launch) {
-  Invoke(kernel, call, op, launch);
+  Invoke(kernel, call, op, launch, true);
 }
 
 std::string CallPredicate(const Function& predicate, const Call& call, const Op& op,
                           const Launch& launch) {
-  std::string reason = TextOf(Invoke(predicate, call, op, launch).value);
+  std::string reason = TextOf(Invoke(predicate, call, op, launch, false).value);
   for (char& c : reason) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) c = ' ';  // a reason is part of a line
   }

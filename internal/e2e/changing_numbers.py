@@ -89,7 +89,29 @@ class Dropped(torch.nn.Module):
         return opcast_torch.dropout(x, seed, offset)
 
 
+def refused(call: Callable[..., Any], args: tuple[Any, ...], text: str) -> None:
+    """Expect an error of ours."""
+    try:
+        call(*args)
+    except (TypeError, ValueError) as error:
+        assert str(error) == text, error
+    else:
+        raise AssertionError(text)
+
+
 eager()
+compiled: Any = _torch.compile(opcast_torch.dropout, backend="eager", dynamic=True)
+compiled(x, 3, 0)
+refused(compiled, (x, 3.5, 0), "dropout: seed: expected int, got float")
+lists = [[_torch.ones(3)], [_torch.ones(3)], [_torch.ones(3)], [_torch.ones(3)]]
+refused(opcast_torch.adamw, (*lists, -1, 1), "adamw: lr: expected at least 0, got -1")
+refused(
+    _torch.compile(opcast_torch.adamw, backend="eager"),
+    (*lists, 0.1, 0),
+    "adamw: step: expected at least 1, got 0",
+)
+adamw: Any = opcast_torch.adamw
+adamw(*[[one.to("meta") for one in each] for each in lists], 0.1, 1)
 assert graphs()(tensors) == 1
 assert graphs(dynamic=True)(plain) == 1
 assert graphs()(plain) == 3  # each of the two is a constant until it changes
@@ -114,6 +136,8 @@ def jitted(seed: Any, offset: Any) -> Any:
 
 equal("jit", jitted, plain)
 assert len(traces) == 1
+for mixed in ((_jax.numpy.int32(3), 1), (3, _jax.numpy.int32(1))):
+    assert np.array_equal(jitted(*mixed), WANT[1])
 seeds, offsets = (_jax.numpy.array(column) for column in zip(*VALUES))
 mapped = _jax.vmap(jitted)(seeds, offsets)
 assert np.array_equal(mapped, np.stack(WANT))

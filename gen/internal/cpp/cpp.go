@@ -140,7 +140,7 @@ func (v *opView) inputFields(a opdef.Arg) []field {
 		return []field{v.listField(&a, qualifier, strings.Replace(comment, a.Type.Text, a.Type.Text+" each", 1))}
 	}
 	if v.TakesNumber(&a) {
-		return []field{scalarField(&a, comment+absentWhen(&a))}
+		return []field{scalarField(&a, comment+strings.Replace(absentWhen(&a), "null", "false", 1))}
 	}
 	out := []field{pointer(&a, qualifier, comment+absentWhen(&a))}
 	_, trailing := rule.Trailing(a.Type)

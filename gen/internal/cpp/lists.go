@@ -128,22 +128,20 @@ func (v *opView) declareArray(a *opdef.Arg) string {
 
 // dtypeOfNumber is the dtype that a number has in the place of an input: that of the input, or of an array with the same variable.
 func (v *opView) dtypeOfNumber(a *opdef.Arg) string {
-	first := enumerator(v.Allowed(*a)[0])
 	if a.Type.Var == "" {
-		return first
+		return enumerator(v.Allowed(*a)[0])
 	}
-	var places []string
-	for _, k := range v.Sharing(a.Type.Var) {
-		other := v.Inputs[k]
-		if !v.TakesNumber(&other) {
-			return v.first(other.Name) + ".dtype()"
+	given, allowed := "", enumerators(v.Allowed(*a))
+	if giver := v.NumberGiver(a); giver != nil {
+		given = v.first(giver.Name) + ".dtype()"
+	} else {
+		var places []string
+		for _, k := range v.Sharing(a.Type.Var) {
+			places = append(places, v.Place(v.Inputs[k].Name))
 		}
-		places = append(places, v.Place(other.Name))
+		given = "opcast::DTypeOfAny(call, {" + strings.Join(places, ", ") + "})"
 	}
-	if len(places) == 1 {
-		return first
-	}
-	return fmt.Sprintf("opcast::DTypeOfAny(call, {%s}, %s)", strings.Join(places, ", "), first)
+	return fmt.Sprintf("opcast::Among(%s, {%s})", given, allowed)
 }
 
 // apart is the check that what an argument holds is apart from others; earlier says that those up to itself are meant.

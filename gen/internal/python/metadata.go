@@ -193,10 +193,8 @@ func numberOf(op *opdef.Op, in *opdef.Arg) string {
 	if in.Type.Var == "" {
 		return rule.Long([]string{in.Type.DType})[0]
 	}
-	for _, k := range op.Sharing(in.Type.Var) {
-		if other := &op.Inputs[k]; !op.TakesNumber(other) {
-			return other.Name
-		}
+	if giver := op.NumberGiver(in); giver != nil {
+		return giver.Name
 	}
 	i := slices.IndexFunc(op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == in.Type.Var })
 	return rule.Long(op.DTypes[i].OneOf)[0]

@@ -145,12 +145,22 @@ func (o *Op) TakesNumber(in *Arg) bool {
 	if slices.ContainsFunc(o.Attrs, func(a Attr) bool { return a.Binds != "" && a.Binds == in.Type.Var }) {
 		return false
 	}
+	giver := o.NumberGiver(in)
+	return giver == nil || o.InputIndex(giver.Name) < i && !giver.Optional
+}
+
+// NumberGiver is the input from which a number in the place of another has its dtype: the first one with the same variable that is always
+// an array. It is nil where there is none, and for a dtype of the input's own.
+func (o *Op) NumberGiver(in *Arg) *Arg {
+	if in.Type.Var == "" {
+		return nil
+	}
 	for _, k := range o.Sharing(in.Type.Var) {
-		if other := &o.Inputs[k]; in.Type.Var != "" && (len(other.Type.Dims) > 0 || k == 0) {
-			return k < i && !other.Optional // the first array that has the variable
+		if other := &o.Inputs[k]; k == 0 || len(other.Type.Dims) > 0 || other.Mutated || other.List {
+			return other
 		}
 	}
-	return true
+	return nil
 }
 
 // HasNumbers says whether some input may be a number.

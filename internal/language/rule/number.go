@@ -46,8 +46,9 @@ func (e *evaluation) number(in *opdef.Arg, v Value) error {
 	if n, isInt := v.Number.(int64); isInt && kind == "int" {
 		text = Number(n)
 	}
-	low, high := limit(in.Min, math.Inf(-1)), limit(in.Max, math.Inf(1))
-	if err := within(in.Name, value, text, Number(low), Number(high), low, high); err != nil {
+	low, lowText := limit(in.Min, math.Inf(-1))
+	high, highText := limit(in.Max, math.Inf(1))
+	if err := within(in.Name, value, text, lowText, highText, low, high); err != nil {
 		return err
 	}
 	e.arrays[in.Name] = Value{Given: true, DType: long, Device: e.call.Inputs[e.program.Op.Inputs[0].Name].Device, Shape: []int64{}}
@@ -65,17 +66,20 @@ func within(arg string, value float64, text, lowText, highText string, low, high
 	return nil
 }
 
-// limit is a bound that is the same in every call; others are not known before the call.
-func limit(bound *expr.Expr, otherwise float64) float64 {
+// limit is a bound that is the same in every call, with its text; others are not known before the call.
+func limit(bound *expr.Expr, otherwise float64) (value float64, text string) {
 	if bound == nil || len(bound.Symbols()) > 0 {
-		return otherwise
+		return otherwise, ""
 	}
-	value, err := bound.EvalExact(expr.NoValues{})
+	exact, err := bound.EvalExact(expr.NoValues{})
 	if err != nil {
-		return otherwise
+		return otherwise, ""
 	}
-	f, _ := value.Float64()
-	return f
+	value, _ = exact.Float64()
+	if exact.IsInt() {
+		return value, exact.Num().String()
+	}
+	return value, Number(value)
 }
 
 // integers is the range of an integer dtype, as far as 64 bits with a sign reach.
@@ -95,11 +99,17 @@ func (e *evaluation) numberDType(in *opdef.Arg) string {
 	if in.Type.Var == "" {
 		return Long([]string{in.Type.DType})[0]
 	}
+	i := slices.IndexFunc(op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == in.Type.Var })
+	allowed := Long(op.DTypes[i].OneOf)
+	given := e.call.Inputs[in.Name]
 	for _, k := range op.Sharing(in.Type.Var) {
 		if other := e.call.Inputs[op.Inputs[k].Name]; other.DType != "" {
-			return other.DType
+			given = other
+			break
 		}
 	}
-	i := slices.IndexFunc(op.DTypes, func(d opdef.DTypeVar) bool { return d.Name == in.Type.Var })
-	return Long(op.DTypes[i].OneOf)[0]
+	if slices.Contains(allowed, given.DType) {
+		return given.DType
+	}
+	return allowed[0] // which the rules of its array refuse
 }

@@ -12,6 +12,8 @@ from typing import Any
 def kind(value: Any) -> str:
     """Return the type of a value that is no attribute, and what to pass in its place if there is a number in it."""
     name = type(value).__name__
+    if isinstance(value, (int, float)):
+        return name
     # torch.compile, which traces this, knows hasattr, but in PyTorch 2.10 no methods of the name of a class.
     if hasattr(value, "aval") and name.endswith("Tracer"):
         wanted = "a Python value (jax.jit: static_argnames)"

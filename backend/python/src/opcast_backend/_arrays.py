@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
-from numbers import Number
 from operator import index as as_int
 from typing import Any, NamedTuple
 
 from ._library import no_device, retype
+from ._numbers import is_number
 from ._tvm_ffi import tvm_ffi
 from ._writable import IMMUTABLE, read_only, says_read_only
 
@@ -111,8 +111,7 @@ def tensors(arrays: Sequence[Any], written: Sequence[bool], at: Stream | None) -
 def _tensor(x: Any, writes: bool, at: Stream | None) -> Any:
     fw = framework(x.__class__)
     if fw is None:  # a number of NumPy becomes one of Python
-        item: Any = getattr(x, "item", None)
-        return item() if item and isinstance(x, Number) else x
+        return x.item() if is_number(x) and hasattr(x, "item") else x
     if writes and fw.immutable:
         raise Refused(ValueError, "writable memory", f"an array of {fw.immutable}")
     if writes and at is not None and fw.name != at.framework and fw.device(x)[0] != _CPU[0]:

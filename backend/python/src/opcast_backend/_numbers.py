@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._dtypes import LONG_NAMES
-from ._rules import as_bool, as_float, as_int, at_least, at_most, expected, number
+from ._rules import as_bool, as_float, as_int, at_least, at_most, expected, number, required
 
 if TYPE_CHECKING:
     from ._framework import Framework
@@ -55,21 +55,26 @@ def stand_ins(
     ``narrowed`` says which dtype a framework has for one.
     """
     out = list(inputs)
-    for i, arg in places(op):
-        if is_number(inputs[i]):
-            dtype = narrowed(number_dtype(op, fw, inputs, arg))
-            out[i] = make(checked(op.name, arg, inputs[i], dtype), dtype)
+    numbered = [(i, arg) for i, arg in places(op) if is_number(inputs[i])]
+    if numbered:  # what is missing is told first
+        required(op.name, tuple((a.name, x) for a, x in zip(op.inputs, inputs) if not a.optional))
+    for i, arg in numbered:
+        dtype = narrowed(number_dtype(op, fw, inputs, arg))
+        out[i] = make(checked(op.name, arg, inputs[i], dtype), dtype)
     return tuple(out)
 
 
 def number_dtype(op: Op, fw: Framework, inputs: Sequence[Any], arg: Arg) -> str:
     """Return the dtype of a number: the input's own, or that of an array with the same variable."""
+    allowed = op.dtypes.get(arg.type.partition("[")[0], ())
+    if not allowed:
+        return arg.number
     for a, x in zip(op.inputs, inputs):
-        if a.name == arg.number:
-            return fw.dtype(x) if fw.is_array(x) else "float32"
-        if a.number and arg.number and a.type == arg.type and fw.is_array(x):
-            return fw.dtype(x) if arg.type.partition("[")[0] in op.dtypes else arg.number
-    return arg.number
+        gives = a.name == arg.number or (a.number and a.type == arg.type)
+        if gives and fw.is_array(x) and not is_number(x):
+            found = fw.dtype(x)
+            return found if found in allowed else allowed[0]  # another is refused with its array
+    return allowed[0]
 
 
 def checked(op: str, arg: Arg, value: Any, dtype: str) -> Any:

@@ -181,7 +181,7 @@ def _predicate(op: Op, supported: Callable[..., Any]) -> Callable[..., Any]:
     def ask(_index: int, _stream: int, *args: Any) -> Any:
         one, args = leading(op, args)
         count = len(one.outputs) + len(one.inputs)
-        specs = [t if type(t) in _NO_ARRAYS else spec(t) for t in args[:count]]
+        specs = [None if t is None else spec(t) for t in args[:count]]
         values = {a.name: _value(a, v) for a, v in zip(attrs, args[count:])}
         answer = supported(*whole(op, one, specs), **values)
         if answer is None or answer is True:

@@ -173,7 +173,8 @@ def one_of(names: Sequence[str]) -> str:
 
 def number(value: float) -> str:
     """Format an attr's value as the backend does."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    # torch.compile puts a text in the place of a float into an f-string, where the format is not for texts.
+    return "{:g}".format(value) if isinstance(value, float) else str(value)  # noqa: UP032
 
 
 def at_least(op: str, name: str, bound: str, value: float) -> Exception:

@@ -1,12 +1,14 @@
 package values
 
 import (
+	"maps"
 	"math"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/invalid"
+	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/rule"
@@ -23,7 +25,6 @@ var numbersCheck = check.Check{
 // checkNumbers gives the values of arrays without dims as numbers of Python and of NumPy, all and one by one, then numbers that must
 // be refused.
 func checkNumbers(t *check.T) error {
-	program := rule.Compile(t.Op)
 	return t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		want, err := t.RunBaseline(t.Caller, c)
 		if err != nil {
@@ -33,36 +34,56 @@ func checkNumbers(t *check.T) error {
 		if err := equalNumbers(t, c, numbers, want); err != nil {
 			return err
 		}
-		for i := range numbers {
-			for _, wrong := range []any{true, 0.5, int64(1), "1", int64(math.MinInt64), int64(math.MaxInt64), math.Inf(-1), math.Inf(1)} {
-				call, err := t.PlainCall(t.Caller, c)
-				if err != nil {
-					return err
-				}
-				call.Inputs[i] = wrong
-				expected := invalid.ExpectedError(program, call, t.Caller, t.Env.Device)
-				if expected == nil {
-					continue
-				}
-				name := c.Name + ", a wrong number for " + t.Op.Inputs[i].Name
-				result, err := t.Call(call, name)
-				if err != nil {
-					return err
-				}
-				t.ExpectError(call, name, result, expected)
-			}
-		}
-		return nil
+		return wrongNumbers(t, c, numbers)
 	})
 }
 
-// equalNumbers makes the calls that give the same bits.
-func equalNumbers(t *check.T, c *cases.Case, numbers map[int]any, want *calls.Result) error {
-	give := func(what string, changed map[int]any) error {
+// wrongNumbers makes the calls that must be refused: a number of a wrong type or out of range, and a wrong array beside right numbers.
+func wrongNumbers(t *check.T, c *cases.Case, numbers map[int]any) error {
+	program := rule.Compile(t.Op)
+	refused := func(what string, changed map[int]any) error {
 		call, err := t.PlainCall(t.Caller, c)
 		if err != nil {
 			return err
 		}
+		for i, v := range changed {
+			call.Inputs[i] = v
+		}
+		expected := invalid.ExpectedError(program, call, t.Caller, t.Env.Device)
+		if expected == nil {
+			return nil
+		}
+		result, err := t.Call(call, c.Name+", "+what)
+		if err != nil {
+			return err
+		}
+		t.ExpectError(call, c.Name+", "+what, result, expected)
+		return nil
+	}
+	wrong := []any{true, 0.5, int64(1), "1", int64(math.MinInt64), int64(math.MaxInt64), math.Inf(-1), math.Inf(1)}
+	if !calls.IsBare(t.Caller) { // which see numbers of Python
+		wrong = append(wrong, calls.NumPyNumber{Value: true}, calls.NumPyNumber{Value: 0.5}, calls.NumPyNumber{Value: int64(1)})
+	}
+	for i := range numbers {
+		for _, v := range wrong {
+			if err := refused("a wrong number for "+t.Op.Inputs[i].Name, map[int]any{i: v}); err != nil {
+				return err
+			}
+		}
+	}
+	beside := maps.Clone(numbers)
+	beside[0] = &calls.Tensor{Array: ndarray.New(dtype.Must("u64"), c.Inputs[0].Shape)}
+	return refused("a wrong array beside numbers", beside)
+}
+
+// equalNumbers makes the calls that give the same bits.
+func equalNumbers(t *check.T, c *cases.Case, numbers map[int]any, want *calls.Result) error {
+	give := func(what, mode string, changed map[int]any) error {
+		call, err := t.PlainCall(t.Caller, c)
+		if err != nil {
+			return err
+		}
+		call.Mode = mode
 		for i, v := range changed {
 			call.Inputs[i] = v
 		}
@@ -79,14 +100,19 @@ func equalNumbers(t *check.T, c *cases.Case, numbers map[int]any, want *calls.Re
 	scalars := map[int]any{}
 	for i, v := range numbers {
 		scalars[i] = calls.NumPyNumber{Value: v}
-		if err := give("a number for "+t.Op.Inputs[i].Name, map[int]any{i: v}); err != nil {
+		if err := give("a number for "+t.Op.Inputs[i].Name, "eager", map[int]any{i: v}); err != nil {
 			return err
 		}
 	}
-	if err := give("numbers of NumPy", scalars); err != nil {
+	if err := give("numbers of NumPy", "eager", scalars); err != nil {
 		return err
 	}
-	return give("numbers", numbers)
+	for _, mode := range calls.Modes(t.Caller) {
+		if err := give("numbers, "+mode, mode, numbers); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // numbersOf are the values of the inputs of a case that may be numbers, by their places.

@@ -122,7 +122,9 @@ class Op:
         """
         inputs = tuple(unwrapped(x, a.list) for x, a in zip(inputs, self.info.inputs))
         if self._numbers:
-            inputs = self._filled(inputs)
+            given, inputs = inputs, self._filled(inputs)
+            if any(x is not y for x, y in zip(given, inputs)):
+                fault = None  # of what has been given
         if self.info.lists:
             return backend.call_lists(self, framework, inputs, attrs)
         _, values = self.check(framework, *inputs, *attrs)
@@ -135,14 +137,14 @@ class Op:
 
     def _filled(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return arrays in the place of numbers, and of what JAX traces for one."""
-        filled = backend.stand_ins(self.info, framework, inputs, _jax.numpy.asarray, narrowed)
-        arrays = list(filled)
+        weak = {i for i, _ in self._numbers if _is_weak(inputs[i])}
+        known = [None if i in weak else x for i, x in enumerate(inputs)]
+        arrays = list(backend.stand_ins(self.info, framework, inputs, _jax.numpy.asarray, narrowed))
         for i, a in self._numbers:
-            x = arrays[i]
-            if isinstance(x, Array) and x.weak_type and x.shape == ():
-                dtype = narrowed(backend.number_dtype(self.info, framework, arrays, a))
-                if _jax.numpy.result_type(x, dtype) == dtype:
-                    arrays[i] = x.astype(dtype)
+            if i in weak:
+                dtype = narrowed(backend.number_dtype(self.info, framework, known, a))
+                if _jax.numpy.result_type(arrays[i], dtype) == dtype:
+                    arrays[i] = arrays[i].astype(dtype)
         return tuple(arrays)
 
     def _statics(self, attrs: tuple[Any, ...], values: Any) -> list[Any]:
@@ -192,6 +194,11 @@ class Op:
             tuple(a.name in given for a in self.info.inputs),
             tuple(attrs[a.name] for a in self.info.attrs),
         )
+
+
+def _is_weak(value: Any) -> bool:
+    """Whether a value without dims has a dtype that gives way to another, as numbers have that JAX traces."""
+    return isinstance(value, Array) and value.weak_type and value.shape == ()
 
 
 _OPS: dict[str, Op] = {}

@@ -162,7 +162,7 @@ class Op(Forms):
         """Call what knows no derivatives, whose checks in C++ suffice where they find nothing."""
         try:
             if any(x.is_meta or x.is_neg() for x in self._written(inputs)):
-                inputs, attrs = self._judged(inputs, attrs, None)
+                inputs, attrs = self._judged(self.filled(inputs), attrs, None)
             return self._run(inputs, attrs, None)
         except FAULT as fault:
             self._explain(fault, inputs, attrs, None, self._written(inputs))
@@ -176,7 +176,7 @@ class Op(Forms):
     ) -> None:
         """Raise why a call failed that was not checked, in the words of the checks where they know."""
         try:
-            self._judged(inputs, attrs, outs)
+            self._judged(self.filled(inputs), attrs, outs)
         except Exception as error:
             raise error from None
         bump(written)  # the kernel may have begun

@@ -74,8 +74,8 @@ class Forms:
         device = None if first is None else first.device
 
         def filled(value: Any, dtype: str) -> Tensor:
-            if dtype.startswith("float8"):
-                return torch.full((), value, device=device).to(DTYPES[dtype])
+            if "float" in dtype:  # what is beyond the dtype becomes infinite
+                return torch.full((), value, dtype=torch.float64, device=device).to(DTYPES[dtype])
             return torch.full((), value, dtype=DTYPES[dtype], device=device)
 
         return backend.stand_ins(self.info, FRAMEWORK, inputs, filled)

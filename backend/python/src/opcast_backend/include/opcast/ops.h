@@ -36,6 +36,9 @@ class Scalar {
     if constexpr (std::is_floating_point_v<T>) {
       Set(kTVMFFIFloat).v_float64 = static_cast<double>(number);
     } else {
+      if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(int64_t)) {
+        if (number > static_cast<T>(INT64_MAX)) throw Error("ValueError", "an integer has more than 63 bits");
+      }
       Set(std::is_same_v<T, bool> ? kTVMFFIBool : kTVMFFIInt).v_int64 = static_cast<int64_t>(number);
     }
   }
