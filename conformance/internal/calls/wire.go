@@ -101,7 +101,7 @@ func (p *Packer) Value(v any) Tagged {
 	case NumberList:
 		return Tagged{"floats": []float64(v)}
 	case NumPyNumber:
-		return Tagged{"numpy": p.Value(v.Value)}
+		return Tagged{"np_scalar": p.Value(v.Value)}
 	case []any:
 		return Tagged{"list": p.values(v)}
 	case Tuple:

@@ -289,7 +289,7 @@ class Caller(Abilities):
             return {k: self.untag(v, array) for k, v in value.items()}
         if kind == "float":
             return float(value)
-        if kind == "numpy":
+        if kind == "np_scalar":
             numpy, number = importlib.import_module("numpy"), self.untag(value, array)
             return numpy.asarray(number)[()]
         if kind == "dtype":

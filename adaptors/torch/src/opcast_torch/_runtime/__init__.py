@@ -16,7 +16,7 @@ from torch.nn import Parameter
 
 from .._collection import backend
 from . import _autocast, _autograd, _flops
-from ._forms import Forms
+from ._forms import KINDS, Forms
 from ._framework import DTYPES, FRAMEWORK, refusal, refuse_layout
 from ._overload import ObservedError, Overload
 from ._private import direct, functorch
@@ -49,7 +49,7 @@ REQUIRED: Any = None
 FAULT = Exception
 """What may end a direct call: wrong arguments, an error of a kernel, or of a mode of a user's."""
 
-FLOAT, INT, BOOL = {float, int}, {int}, {bool}  # numbers that may be in the place of an input
+FLOAT, INT, BOOL = KINDS.values()
 _TENSORS = {Tensor, Parameter}
 _PLAIN = {"float": float, "int": int, "bool": bool, "str": str}
 

@@ -19,7 +19,9 @@ from . import _autocast, _flops, _library
 from ._framework import DTYPES, FRAMEWORK
 from ._overload import WATCHED, Overload
 
-_KINDS = {"float": {float, int}, "int": {int}, "bool": {bool}}
+KINDS = {"float": {float, int}, "int": {int}, "bool": {bool}}
+"""The types of numbers that the registered op takes in the place of an input."""
+
 _lock = RLock()  # PyTorch registers a name once
 
 
@@ -53,7 +55,7 @@ class Forms:
     def find_numbers(self) -> None:
         """Find the inputs that may be numbers, and the types of those."""
         self.places = backend.places(self.info)
-        self._kinds = {i: _KINDS[backend.number_type(self.info, a)] for i, a in self.places}
+        self._kinds = {i: KINDS[backend.number_type(self.info, a)] for i, a in self.places}
 
     def by_number(self, inputs: tuple[Any, ...]) -> bool:
         """Whether all inputs that may be numbers are some, as the library takes them."""
