@@ -71,8 +71,10 @@ def number_dtype(op: Op, fw: Framework, inputs: Sequence[Any], arg: Arg) -> str:
         return arg.number
     for a, x in zip(op.inputs, inputs):
         gives = a.name == arg.number or (a.number and a.type == arg.type)
-        if gives and fw.is_array(x) and not is_number(x):
-            found = fw.dtype(x)
+        items: Any = x
+        first = items[0] if a.list and isinstance(x, (list, tuple)) and items else items
+        if gives and fw.is_array(first) and not is_number(first):
+            found = fw.dtype(first)
             return found if found in allowed else allowed[0]  # another is refused with its array
     return allowed[0]
 
