@@ -1,4 +1,7 @@
-"""Measure what work on a collection takes: generating it, testing an op, and an edit beside an extension of PyTorch."""
+"""Measure how long it takes to generate a collection, to test an op, and to build after an edit.
+
+The last is compared with an extension of PyTorch that has one op.
+"""
 
 from __future__ import annotations
 

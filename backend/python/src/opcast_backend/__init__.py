@@ -25,7 +25,7 @@ from ._lists import call as call_lists
 from ._lists import checker, flat, form, grouped, lengths, single
 from ._loading import opened, require_version
 from ._meta import Arg, Attr, Op, as_tuple, deprecated, publish
-from ._numbers import is_number, number_dtype, number_type, places, stand_ins
+from ._numbers import NUMBERS, is_number, number_dtype, number_type, places, stand_ins
 from ._op_call import op_call
 from ._register import RegisteredKernel, register_kernel
 from ._slow import register_references
@@ -44,6 +44,7 @@ else:
 
 __all__ = [
     "LONG_NAMES",
+    "NUMBERS",
     "Arg",
     "ArraySpec",
     "Attr",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ._memory import Memory
     from ._meta import Arg, Op
 
+NUMBERS = {float, int, bool}
+"""The types of numbers as the library takes them."""
+
 _SYMBOLIC = {"SymFloat", "SymInt", "SymBool"}  # numbers that torch.compile does not know yet
 
 

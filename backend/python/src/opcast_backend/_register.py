@@ -12,6 +12,7 @@ from ._faults import printable, returning
 from ._kernels import change, find, forget, inside, registered
 from ._library import DEVICES, module
 from ._lists import leading, whole
+from ._numbers import NUMBERS
 from ._rules import expected, one_of
 from ._tvm_ffi import tvm_ffi
 from ._views import FRAMEWORKS, spec
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _ON_GPUS = ("torch", "cupy", "dlpack")
 _FRAMEWORKS = {"cpu": ("numpy", "torch", "dlpack"), "cuda": _ON_GPUS, "rocm": _ON_GPUS}
 # What is absent, and the numbers that kernels of GPUs get in the place of arrays.
-_NO_ARRAYS = {type(None), int, float, bool}
+_NO_ARRAYS = {type(None), *NUMBERS}
 # Seconds that the end of the process waits for calls of registered kernels.
 _PATIENCE = 10.0
 

@@ -42,12 +42,9 @@ func checkNumbers(t *check.T) error {
 func wrongNumbers(t *check.T, c *cases.Case, numbers map[int]any) error {
 	program := rule.Compile(t.Op)
 	refused := func(what string, changed map[int]any) error {
-		call, err := t.PlainCall(t.Caller, c)
+		call, err := changedCall(t, c, changed)
 		if err != nil {
 			return err
-		}
-		for i, v := range changed {
-			call.Inputs[i] = v
 		}
 		expected := invalid.ExpectedError(program, call, t.Caller, t.Env.Device)
 		if expected == nil {
@@ -79,14 +76,11 @@ func wrongNumbers(t *check.T, c *cases.Case, numbers map[int]any) error {
 // equalNumbers makes the calls that give the same bits.
 func equalNumbers(t *check.T, c *cases.Case, numbers map[int]any, want *calls.Result) error {
 	give := func(what, mode string, changed map[int]any) error {
-		call, err := t.PlainCall(t.Caller, c)
+		call, err := changedCall(t, c, changed)
 		if err != nil {
 			return err
 		}
 		call.Mode = mode
-		for i, v := range changed {
-			call.Inputs[i] = v
-		}
 		name := c.Name + ", " + what
 		got, err := t.Call(call, name)
 		if err != nil {
@@ -113,6 +107,18 @@ func equalNumbers(t *check.T, c *cases.Case, numbers map[int]any, want *calls.Re
 		}
 	}
 	return nil
+}
+
+// changedCall is the plain call of a case with other values for some inputs.
+func changedCall(t *check.T, c *cases.Case, changed map[int]any) (*calls.Call, error) {
+	call, err := t.PlainCall(t.Caller, c)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range changed {
+		call.Inputs[i] = v
+	}
+	return call, nil
 }
 
 // numbersOf are the values of the inputs of a case that may be numbers, by their places.

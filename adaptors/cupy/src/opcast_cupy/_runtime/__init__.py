@@ -19,7 +19,6 @@ from .._collection import VIEWS, backend
 
 REQUIRED: Any = None
 _DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
-_NUMBERS = {float, int, bool}
 publish = backend.publish
 
 _cupy: Any = cupy  # untyped
@@ -92,7 +91,7 @@ def _readable(a: Any, stride: str) -> bool:
 
 def _input(a: Any, arg: backend.Arg) -> Any:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
-    if a is None or type(a) in _NUMBERS or arg.mutated or _readable(a, arg.stride):
+    if a is None or type(a) in backend.NUMBERS or arg.mutated or _readable(a, arg.stride):
         return a
     return _bits(a).copy(order="C").view(a.dtype)
 
@@ -124,7 +123,7 @@ def _empty(shape: tuple[int, ...], dtype: str) -> Any:
 
 def _tensor(a: Any) -> Any:
     """Return an array as the kernel takes it, without making a stream wait."""
-    if a is None or type(a) in _NUMBERS:
+    if a is None or type(a) in backend.NUMBERS:
         return a
     tensor = tvm_ffi.from_dlpack(_bits(a).__dlpack__(stream=-1))
     view = VIEWS.get(_name(a.dtype))

@@ -20,7 +20,6 @@ from .._collection import VIEWS, backend
 
 REQUIRED: Any = None
 DTYPES: Any = (type, np.dtype)  # what is a dtype; NumPy itself takes much more for one
-NUMBERS = {float, int, bool}
 # What an input is in a plain call that may be a number of some kind.
 FLOAT, INT, BOOL = {ndarray, float, int}, {ndarray, int}, {ndarray, bool}
 FAULT = Exception  # whatever ends a plain call: the general one copes with it or says what is wrong
@@ -95,7 +94,7 @@ def _readable(a: np.ndarray[Any, Any], stride: str) -> bool:
 
 def _input(value: Any, arg: backend.Arg) -> Any:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
-    if value is None or type(value) in NUMBERS:
+    if value is None or type(value) in backend.NUMBERS:
         return value
     a = np.asarray(value)
     if arg.mutated or _readable(a, arg.stride):
@@ -105,7 +104,7 @@ def _input(value: Any, arg: backend.Arg) -> Any:
 
 def _tensor(value: Any) -> Any:
     """Return an array, or a number, as the kernel takes it."""
-    if value is None or type(value) in NUMBERS:
+    if value is None or type(value) in backend.NUMBERS:
         return value
     a = np.asarray(value)
     view = VIEWS.get(_name(a.dtype))

@@ -68,9 +68,7 @@ class Op(Forms):
         self.find_numbers()
         self.overload: Any = None
         self.direct: Any = None
-        self.numbers: Any = (
-            None  # the same with numbers in the place of all inputs that may be some
-        )
+        self.numbers: Any = None  # the same for numbers in the place of inputs
         self.inside: Any = None  # the same for a call that is a node
         if not self.takes_lists:
             saving = None
