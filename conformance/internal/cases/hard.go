@@ -18,9 +18,8 @@ type filler func(rng *rand.Rand, have *ndarray.Array) []float64
 // hardSize is the extent of all dims in hard cases, where arrays of such an extent are not too large: some vectors and a rest.
 const hardSize = 37
 
-// hardLength is that of one dim in sums which floats lose: so many that even 64 partial sums lose more than 4 ulp. Some kernels
-// lose that only in a few of hardRows.
-const hardLength, hardRows = 1031, 32
+// hardLength is that of one dim in sums which floats lose: so many that even 64 partial sums lose more than 4 ulp.
+const hardLength = 1031
 
 // HardPlans are the calls that get floats that are hard to multiply and to subtract: one for each value of attrs that choose a
 // formula.
@@ -47,9 +46,9 @@ func HardPlans(op *opdef.Op, d DTypes) []Plan {
 	return plans
 }
 
-// HardSumPlans make each symbol in turn long along which arrays lie in memory, for sums. Where no result has 32 bits, an ulp of
-// it hides what sums lose.
-func HardSumPlans(op *opdef.Op, d DTypes) []Plan {
+// HardSumPlans make each symbol in turn long along which arrays lie in memory, for sums of some rows. Where no result has 32 bits,
+// an ulp of it hides what sums lose.
+func HardSumPlans(op *opdef.Op, d DTypes, rows int64) []Plan {
 	wide := func(s Slot) bool {
 		t := (&Case{Op: op, DTypes: d}).DType(s.Type)
 		return ndarray.IsFloat(t) && t.Bits == 32
@@ -64,9 +63,9 @@ func HardSumPlans(op *opdef.Op, d DTypes) []Plan {
 			continue
 		}
 		for _, s := range op.Needs(dims[len(dims)-1].Expr) {
-			p := Plan{Name: "hard sum", DTypes: d, Batch: []int64{hardRows}, Sizes: map[string]int64{s: hardLength}}
+			p := Plan{Name: "hard sum", DTypes: d, Batch: []int64{rows}, Sizes: map[string]int64{s: hardLength}}
 			if first := dims[0].Expr; first != nil && slices.Contains(Symbols(op), first.Text) {
-				p.Sizes[first.Text] = hardRows
+				p.Sizes[first.Text] = rows
 			}
 			p = settled(op, p)
 			same := func(have Plan) bool { return maps.Equal(have.Sizes, p.Sizes) }
@@ -130,6 +129,16 @@ func (c *Case) HardSums() []*Case {
 		}
 	}
 	return out
+}
+
+// Elements is how many numbers the inputs have.
+func (c *Case) Elements() (n int64) {
+	for _, in := range c.Inputs {
+		if in != nil {
+			n += in.Len()
+		}
+	}
+	return n
 }
 
 // filled is a copy of a case in which one input holds something else, and so do the other free ones if there is a filler.

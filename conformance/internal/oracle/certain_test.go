@@ -100,7 +100,7 @@ func hardCases(t *testing.T, reference string) []*cases.Case {
 		}
 		out = append(out, c.Hard()...)
 	}
-	for _, p := range cases.HardSumPlans(&op, d) {
+	for _, p := range cases.HardSumPlans(&op, d, 32) {
 		c, err := cases.New(&op, p)
 		if err != nil {
 			t.Fatal(err)

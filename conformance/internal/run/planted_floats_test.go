@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
@@ -58,5 +59,20 @@ func TestHardFloatsLeaveSumsAlone(t *testing.T) {
 		if got := fakeRunOf(t, op, "hard-floats", &fake.Framework{CallerName: calls.BackendName}, nil); !strings.HasPrefix(got, status) {
 			t.Errorf("%s: %s", op, got)
 		}
+	}
+}
+
+// A kernel that is slow with more rows gets no more of them than there is time for. This one is slow once, with four.
+func TestHardFloatsTakeTheirTime(t *testing.T) {
+	slept := false
+	slow := func(call *calls.Call, _ *calls.Result) {
+		if fake.CaseOf(call).Elements() > 4*1031 && !slept {
+			slept = true
+			time.Sleep(500 * time.Millisecond)
+		}
+	}
+	status := fakeRunOf(t, "norm", "hard-floats", &fake.Framework{CallerName: "fake", After: slow}, nil)
+	if !strings.HasPrefix(status, "pass: left out as too slow: hard sum, * = [8], N = 1031") {
+		t.Error(status)
 	}
 }

@@ -2,7 +2,6 @@ package values
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -61,44 +60,22 @@ func skipCompiled(t *check.T) error {
 // longDims makes one dim after the other longer, until the next call is likely to take too long. The row notes where that is.
 func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int64) error {
 	return check.ForEach(cases.GrowingPlans(t.Op, d), func(plan func(n int64) cases.Plan) error {
-		var before, took timed
+		pace := pace{patience: patience}
 		for _, n := range lengths {
 			c, err := t.NewCase(plan(n))
 			if err != nil || c.LargeScratch() {
 				return nil //nolint:nilerr // the definition excludes the size, or there is no room for an array
 			}
-			if expected(before, took, n) > patience {
+			if !pace.allows(n) {
 				t.CurrentRow().Note = "left out as too slow: " + c.Name
 				return nil
 			}
-			begin := time.Now()
-			if err := longDim(t, c, n); err != nil {
+			if err := pace.time(n, func() error { return longDim(t, c, n) }); err != nil {
 				return err
 			}
-			before, took = took, timed{n, time.Since(begin)}
 		}
 		return nil
 	})
-}
-
-// timed is a length, and what a call of that length took.
-type timed struct {
-	length int64
-	took   time.Duration
-}
-
-// expected estimates what a longer call takes from the last two: how much longer the last one took tells linear growth from
-// quadratic. What takes less than some milliseconds tells nothing.
-func expected(before, last timed, length int64) time.Duration {
-	if last.length == 0 {
-		return 0
-	}
-	exponent := 1.0
-	if before.length > 0 && last.took > 10*time.Millisecond {
-		slope := math.Log(float64(last.took)/float64(before.took)) / math.Log(float64(last.length)/float64(before.length))
-		exponent = min(max(slope, 1), 3)
-	}
-	return time.Duration(float64(last.took) * math.Pow(float64(length)/float64(last.length), exponent))
 }
 
 // longDim compares a call within what sums along n elements lose. The reference may have no room for so many.

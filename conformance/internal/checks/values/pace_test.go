@@ -20,7 +20,8 @@ func TestExpectedTimes(t *testing.T) {
 		{timed{1 << 10, 20 * ms}, timed{1 << 12, 320 * ms}, 1 << 16, 256 * 320 * ms},
 		{timed{1 << 10, 1 * ms}, timed{1 << 12, 9 * ms}, 1 << 16, 16 * 9 * ms},
 	} {
-		if got := expected(test.before, test.last, test.length).Round(ms); got != test.want {
+		p := pace{before: test.before, last: test.last}
+		if got := p.expected(test.length).Round(ms); got != test.want {
 			t.Errorf("%v, %v, then %d: got %s, want %s", test.before, test.last, test.length, got, test.want)
 		}
 	}
