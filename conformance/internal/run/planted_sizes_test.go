@@ -58,10 +58,14 @@ func TestPlantedThresholdsAreFound(t *testing.T) {
 
 // What one row does must not depend on how many there are; a part of a call is not enough for a kernel to change its way.
 func TestPlantedBatchSizesAreFound(t *testing.T) {
-	caller := &fake.Framework{CallerName: calls.BackendName, After: when(func(call *calls.Call) bool { return x(call).Shape[0] >= 100 })}
-	for check, found := range map[string]bool{"split": false, "batch-invariance": true} {
-		if status := fakeRunOf(t, "affine", check, caller, nil); strings.Contains(status, "fail: ") != found {
-			t.Errorf("%s: %s", check, status)
+	many := func(call *calls.Call) bool { return x(call).Shape[0] >= 100 }
+	some := func(call *calls.Call) bool { return many(call) && x(call).Shape[0] < 200 }
+	for _, wrong := range []func(*calls.Call) bool{many, some} {
+		caller := &fake.Framework{CallerName: calls.BackendName, After: when(wrong)}
+		for check, found := range map[string]bool{"split": false, "batch-invariance": true} {
+			if status := fakeRunOf(t, "affine", check, caller, nil); strings.Contains(status, "fail: ") != found {
+				t.Errorf("%s: %s", check, status)
+			}
 		}
 	}
 }

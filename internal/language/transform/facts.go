@@ -17,8 +17,8 @@ func Facts(op *opdef.Op) []Fact {
 		facts = append(facts, Fact{"forward mode", Names([]string{op.Tangent.Name}) + ", with tangents of " + Names(moved(op))})
 	}
 	facts = append(facts, Fact{"vmap", vmapText(op)}, Fact{"sharding", shardingText(op)})
-	if text := partsText(op); text != "" {
-		facts = append(facts, Fact{"parts", text})
+	if text := invarianceText(op); text != "" {
+		facts = append(facts, Fact{"batch invariance", text})
 	}
 	if len(op.Mutated()) > 0 {
 		facts = append(facts, Fact{"mutation", mutationText(op)})
@@ -29,15 +29,20 @@ func Facts(op *opdef.Op) []Fact {
 	return append(facts, Fact{"copies", copiesText(op)})
 }
 
-// partsText names the kernels that do not keep what parallel promises of bits; nothing where all do.
-func partsText(op *opdef.Op) string {
-	var texts []string
+// invarianceText says along which dims a row has the same bits alone as in any batch, and which kernels do not keep that; nothing
+// where an op has no such dims.
+func invarianceText(op *opdef.Op) string {
+	dims := op.ParallelDims()
+	if !op.Deterministic || len(dims) == 0 {
+		return ""
+	}
+	text := "along " + Names(dims)
 	for _, k := range op.KernelList() {
 		if len(k.Breaks) > 0 {
-			texts = append(texts, Names([]string{k.Name})+" may give a part of a call along "+joined(k.Breaks, "or")+" other bits than the whole")
+			text += "; " + Names([]string{k.Name}) + " may give a part of a call along " + joined(k.Breaks, "or") + " other bits than the whole"
 		}
 	}
-	return strings.Join(texts, "; ")
+	return text
 }
 
 // Plain is a text without backticks.

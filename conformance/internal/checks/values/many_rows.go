@@ -19,6 +19,9 @@ var manyRowsCheck = check.Check{
 // checkManyRows repeats a few rows until there are many: those of the results repeat in the same way, so that the reference has to
 // give only a few of them. Rows have a few elements, and then one.
 func checkManyRows(t *check.T) error {
+	if err := skipCompiled(t); err != nil {
+		return err
+	}
 	return t.EachRow(func(d cases.DTypes) error {
 		return check.ForEach(t.Op.ParallelDims(), func(dim string) error {
 			return check.ForEach(cases.ManyPlans(t.Op, d), func(p cases.Plan) error {

@@ -1,6 +1,7 @@
 package values
 
 import (
+	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 )
@@ -18,6 +19,9 @@ func checkSpecials(t *check.T) error {
 	return t.EachCase(cases.BaseOnly, func(base *cases.Case) error {
 		if err := check.ForEach(base.SingleSpecials(), expect); err != nil || t.Env.Foreign.Callables() {
 			return err // which of equal numbers comes first is for a framework to choose
+		}
+		if calls.HasFeature(t.Caller, calls.FeatureTransforms) {
+			return nil // callers that compile nothing show what a kernel makes of more of them
 		}
 		if err := check.ForEach(base.SpecialRows(), expect); err != nil {
 			return err

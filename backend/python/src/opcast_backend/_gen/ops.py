@@ -289,6 +289,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged over x; a loop over slices when weight or bias is mapped"),
             ("sharding", "along B; C, H, W, O, C//groups, R, S, P and Q gathered"),
+            ("batch invariance", "along B"),
             ("autocast", "x, weight and bias cast to the dtype of autocast"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
@@ -346,6 +347,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; V gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "logits cast to float32; target cast to float32"),
             ("copies", "logits and target when not contiguous"),
         ),
@@ -413,6 +415,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; V gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "logits cast to float32; target cast to float32"),
             ("copies", "grad_loss, logits, target and lse when not contiguous"),
         ),
@@ -454,6 +457,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along *; N and G gathered"),
+            ("batch invariance", "along *"),
             ("copies", "q and scale when not contiguous"),
         ),
         kernels=(
@@ -598,6 +602,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("autocast", "a and b cast to the widest of their dtypes"),
             ("copies", "a and b when not contiguous"),
         ),
@@ -633,6 +638,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("copies", "grad_c when not contiguous"),
         ),
         kernels=(
@@ -664,6 +670,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -698,6 +705,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and y cast to the widest of their dtypes"),
             ("copies", "grad_y and y when not contiguous"),
         ),
@@ -733,6 +741,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over ids, or over weight; else a loop over slices"),
             ("sharding", "along * and D; V gathered"),
+            ("batch invariance", "along * and D"),
             ("copies", "ids and weight when not contiguous"),
         ),
         kernels=(
@@ -772,6 +781,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none: it is the gradient of embedding, and gradients are of first order"),
             ("vmap", "merged over grad_y and weight; a loop over slices when ids is mapped"),
             ("sharding", "along * and D; grad_weight summed over *; V gathered"),
+            ("batch invariance", "along D"),
             ("autocast", "grad_y and weight cast to the widest of their dtypes"),
             ("copies", "grad_y, ids and weight when not contiguous"),
         ),
@@ -876,6 +886,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "a loop over slices"),
             ("sharding", "along Dv; Tq, Hq, D, Tk, Hk and B + 1 gathered"),
+            ("batch invariance", "along Dv"),
             ("autocast", "q, k and v cast to the dtype of autocast"),
             (
                 "copies",
@@ -1058,6 +1069,7 @@ OPS: dict[str, Op] = {
                 "merged over q; a loop over slices when kv_nope, kv_rope, kv_scale or kv_indptr is mapped",
             ),
             ("sharding", "along H; B, T and B + 1 gathered"),
+            ("batch invariance", "along H"),
             ("copies", "q, kv_nope, kv_rope, kv_scale and kv_indptr when not contiguous"),
         ),
         kernels=(
@@ -1141,6 +1153,7 @@ OPS: dict[str, Op] = {
                 "merged over q, indices and topk_length; a loop over slices when kv_packed is mapped",
             ),
             ("sharding", "along B, S and H; NB, PS and K gathered"),
+            ("batch invariance", "along B, S and H"),
             ("copies", "q, kv_packed, indices and topk_length when not contiguous"),
         ),
         kernels=(
@@ -1243,6 +1256,7 @@ OPS: dict[str, Op] = {
                 "merged over q; a loop over slices when kv_packed, indices or topk_length is mapped",
             ),
             ("sharding", "along H; B, S, NB, PS and K gathered"),
+            ("batch invariance", "along H"),
             ("copies", "q, kv_packed, indices and topk_length when not contiguous"),
         ),
         kernels=(
@@ -1313,6 +1327,7 @@ OPS: dict[str, Op] = {
                 "merged over x and residual; a loop over slices when weight or bias is mapped; x and residual must be mapped",
             ),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             (
                 "mutation",
                 "x and residual are overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones",
@@ -1366,6 +1381,7 @@ OPS: dict[str, Op] = {
                 "merged over x and residual; a loop over slices when weight is mapped; x and residual must be mapped",
             ),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             (
                 "mutation",
                 "x and residual are overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones",
@@ -1437,6 +1453,7 @@ OPS: dict[str, Op] = {
                 "merged over x, topk_weights and topk_ids; a loop over slices when w1 or w2 is mapped",
             ),
             ("sharding", "along N; D, E, 2*I, I and k gathered"),
+            ("batch invariance", "along N"),
             ("autocast", "x, w1 and w2 cast to the dtype of autocast"),
             ("copies", "x, w1, w2, topk_weights and topk_ids when not contiguous"),
         ),
@@ -1487,6 +1504,7 @@ OPS: dict[str, Op] = {
             ("gradient", "gelu_backward, with respect to x; of first order, in reverse mode"),
             ("vmap", "merged"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -1518,6 +1536,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; 2*D and D gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -1559,6 +1578,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; D and 2*D gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y and x when not contiguous"),
         ),
@@ -1599,6 +1619,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none: it is the gradient of gelu, and gradients are of first order"),
             ("vmap", "merged"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y and x when not contiguous"),
         ),
@@ -1631,6 +1652,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; 2*D and D gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -1672,6 +1694,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; D and 2*D gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y and x when not contiguous"),
         ),
@@ -1726,8 +1749,8 @@ OPS: dict[str, Op] = {
             ("vmap", "merged over a, or over b and bias; else a loop over slices"),
             ("sharding", "along *, M and N; K gathered"),
             (
-                "parts",
-                "gemm_cublaslt may give a part of a call along *, M or N other bits than the whole",
+                "batch invariance",
+                "along *, M and N; gemm_cublaslt may give a part of a call along *, M or N other bits than the whole",
             ),
             ("autocast", "a, b and bias cast to the dtype of autocast"),
             (
@@ -1793,8 +1816,8 @@ OPS: dict[str, Op] = {
             ),
             ("sharding", "along * and N; K gathered"),
             (
-                "parts",
-                "gemm_a8w8_cublaslt may give a part of a call along * or N other bits than the whole",
+                "batch invariance",
+                "along * and N; gemm_a8w8_cublaslt may give a part of a call along * or N other bits than the whole",
             ),
             ("autocast", "a and b cast to the widest of their dtypes"),
             ("copies", "a, b, a_scale, b_scale and bias when not contiguous"),
@@ -1847,6 +1870,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged over a and a_scale; a loop over slices when b or b_scale is mapped"),
             ("sharding", "along *; K, N, K // 128 and ceildiv(N, 128) gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "a and b cast to the widest of their dtypes"),
             ("copies", "a, b, a_scale and b_scale when not contiguous"),
         ),
@@ -1916,8 +1940,8 @@ OPS: dict[str, Op] = {
                 "along *, M and N; grad_a summed over N; grad_b and grad_bias summed over * and M; K gathered",
             ),
             (
-                "parts",
-                "gemm_backward_cublaslt may give a part of a call along M, N or * other bits than the whole",
+                "batch invariance",
+                "along M and N; gemm_backward_cublaslt may give a part of a call along M, N or * other bits than the whole",
             ),
             ("autocast", "a, b and bias cast to the widest of their dtypes"),
             (
@@ -1989,6 +2013,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged over a, or over b_packed, scale and zero; else a loop over slices"),
             ("sharding", "along * and N; K, K // 2 and K // group_size gathered"),
+            ("batch invariance", "along * and N"),
             ("autocast", "a and scale cast to the dtype of autocast"),
             ("copies", "a, b_packed, scale and zero when not contiguous"),
         ),
@@ -2055,6 +2080,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over x; a loop over slices when weight or bias is mapped"),
             ("sharding", "along B; C, S and num_groups gathered"),
+            ("batch invariance", "along B"),
             ("autocast", "weight and bias cast to the widest of their dtypes"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
@@ -2135,6 +2161,7 @@ OPS: dict[str, Op] = {
                 "sharding",
                 "along B; grad_weight and grad_bias summed over B; C, S and num_groups gathered",
             ),
+            ("batch invariance", "along B"),
             (
                 "autocast",
                 "grad_y and x cast to the widest of their dtypes; weight and bias cast to the widest of their dtypes",
@@ -2200,6 +2227,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over b; a loop over slices when a or expert_offsets is mapped"),
             ("sharding", "along N; M, K, E and E + 1 gathered"),
+            ("batch invariance", "along N"),
             ("autocast", "a and b cast to the dtype of autocast"),
             ("copies", "a, b and expert_offsets when not contiguous"),
         ),
@@ -2264,6 +2292,7 @@ OPS: dict[str, Op] = {
                 "merged over a and b; a loop over slices when grad_c or expert_offsets is mapped",
             ),
             ("sharding", "along N and K; grad_a summed over N; M, E and E + 1 gathered"),
+            ("batch invariance", "along N and K"),
             ("autocast", "grad_c, a and b cast to the widest of their dtypes"),
             ("copies", "grad_c, a, b and expert_offsets when not contiguous"),
         ),
@@ -2340,6 +2369,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged over scores; a loop over slices when bias is mapped"),
             ("sharding", "along N; E and k gathered"),
+            ("batch invariance", "along N"),
             ("copies", "scores and bias when not contiguous"),
         ),
         kernels=(
@@ -2387,6 +2417,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over x; a loop over slices when weight or bias is mapped"),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "weight and bias cast to the widest of their dtypes"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
@@ -2488,6 +2519,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over x; a loop over slices when weight or bias is mapped"),
             ("sharding", "along M; N gathered"),
+            ("batch invariance", "along M"),
             ("autocast", "x, weight and bias cast to the widest of their dtypes"),
             ("copies", "x, weight and bias when not contiguous"),
         ),
@@ -2530,6 +2562,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "a loop over slices"),
             ("sharding", "along M; grad_weight and grad_bias summed over M; N gathered"),
+            ("batch invariance", "along M"),
             ("autocast", "grad_y, x and weight cast to the widest of their dtypes"),
             ("copies", "grad_y, x, weight, mean and rstd when not contiguous"),
         ),
@@ -2585,6 +2618,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along N, H and D"),
+            ("batch invariance", "along N, H and D"),
             ("autocast", "v_a and v_b cast to the widest of their dtypes"),
             ("copies", "v_a, s_a, v_b and s_b when not contiguous"),
         ),
@@ -2634,6 +2668,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along N, H and D; S gathered"),
+            ("batch invariance", "along N, H and D"),
             ("copies", "v_parts and s_parts when not contiguous"),
         ),
         kernels=(
@@ -2712,6 +2747,7 @@ OPS: dict[str, Op] = {
                 "merged over q; a loop over slices when kv, cu_seqlens_q or cu_seqlens_k is mapped",
             ),
             ("sharding", "along H; Tq, D, Tk, B + 1 and kv_lora_rank gathered"),
+            ("batch invariance", "along H"),
             ("autocast", "q and kv cast to the dtype of autocast"),
             ("copies", "q, kv, cu_seqlens_q and cu_seqlens_k when not contiguous"),
         ),
@@ -2835,6 +2871,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "a loop over slices"),
             ("sharding", "along D; N, k, N*k and num_experts + 1 gathered"),
+            ("batch invariance", "along D"),
             ("copies", "x and topk_ids when not contiguous"),
         ),
         kernels=(
@@ -2889,6 +2926,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over grad_permuted; a loop over slices when row_map is mapped"),
             ("sharding", "along D; N, k and N*k gathered"),
+            ("batch invariance", "along D"),
             ("copies", "row_map and grad_permuted when not contiguous"),
         ),
         kernels=(
@@ -2936,6 +2974,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over permuted; a loop over slices when row_map or weights is mapped"),
             ("sharding", "along D; M, N and k gathered"),
+            ("batch invariance", "along D"),
             ("copies", "permuted, row_map and weights when not contiguous"),
         ),
         kernels=(
@@ -2990,6 +3029,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "a loop over slices"),
             ("sharding", "along D; grad_weights summed over D; N, M and k gathered"),
+            ("batch invariance", "along D"),
             ("autocast", "grad_y and permuted cast to the widest of their dtypes"),
             ("copies", "grad_y, permuted, row_map and weights when not contiguous"),
         ),
@@ -3076,6 +3116,7 @@ OPS: dict[str, Op] = {
                 "sharding",
                 "along Dv; B, Hq, D, P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S and M gathered",
             ),
+            ("batch invariance", "along Dv"),
             ("autocast", "q, k_cache and v_cache cast to the dtype of autocast"),
             (
                 "copies",
@@ -3190,6 +3231,7 @@ OPS: dict[str, Op] = {
                 "sharding",
                 "along Dv; B, Hq, D, P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, B + 1 and M gathered",
             ),
+            ("batch invariance", "along Dv"),
             ("autocast", "q, k_cache and v_cache cast to the dtype of autocast"),
             (
                 "copies",
@@ -3249,6 +3291,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged over x; a loop over slices when scale is mapped"),
             ("sharding", "along *"),
+            ("batch invariance", "along *"),
             ("copies", "x and scale when not contiguous"),
         ),
         kernels=(
@@ -3295,6 +3338,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along *; N and N // group_size gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -3338,6 +3382,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -3461,6 +3506,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged over x; a loop over slices when weight is mapped"),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x and weight when not contiguous"),
         ),
         kernels=(
@@ -3569,6 +3615,7 @@ OPS: dict[str, Op] = {
                 "merged over q, k and positions; a loop over slices when cos_sin_cache is mapped",
             ),
             ("sharding", "along N, Hq and Hk; D, P and R gathered"),
+            ("batch invariance", "along N, Hq and Hk"),
             ("autocast", "q and k cast to the widest of their dtypes"),
             (
                 "copies",
@@ -3636,6 +3683,7 @@ OPS: dict[str, Op] = {
                 "merged over grad_q_rope, grad_k_rope and positions; a loop over slices when cos_sin_cache is mapped",
             ),
             ("sharding", "along N, Hq and Hk; D, P and R gathered"),
+            ("batch invariance", "along N, Hq and Hk"),
             ("autocast", "grad_q_rope and grad_k_rope cast to the widest of their dtypes"),
             ("copies", "grad_q_rope, grad_k_rope, positions and cos_sin_cache when not contiguous"),
         ),
@@ -3668,6 +3716,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; 2*D and D gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -3709,6 +3758,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; D and 2*D gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y and x when not contiguous"),
         ),
@@ -3738,6 +3788,7 @@ OPS: dict[str, Op] = {
             ("gradient", "softmax_backward, with respect to x; of first order, in reverse mode"),
             ("vmap", "merged"),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -3777,6 +3828,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none: it is the gradient of softmax, and gradients are of first order"),
             ("vmap", "merged"),
             ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and y cast to the widest of their dtypes"),
             ("copies", "grad_y and y when not contiguous"),
         ),
@@ -3827,6 +3879,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; 2*D and D gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -3877,6 +3930,7 @@ OPS: dict[str, Op] = {
             ),
             ("vmap", "merged"),
             ("sharding", "along *; D and 2*D gathered"),
+            ("batch invariance", "along *"),
             ("autocast", "grad_y and x cast to the widest of their dtypes"),
             ("copies", "grad_y and x when not contiguous"),
         ),
@@ -4005,6 +4059,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along *; N and k gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
@@ -4066,6 +4121,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along N; E and k gathered"),
+            ("batch invariance", "along N"),
             ("copies", "gating when not contiguous"),
         ),
         kernels=(
@@ -4095,6 +4151,7 @@ OPS: dict[str, Op] = {
             ("gradient", "none"),
             ("vmap", "merged"),
             ("sharding", "along *; L gathered"),
+            ("batch invariance", "along *"),
             ("copies", "x when not contiguous"),
         ),
         kernels=(
