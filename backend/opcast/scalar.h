@@ -25,6 +25,8 @@ class Scalar<void> {
   OPCAST_HOST_DEVICE explicit operator bool() const { return given_; }
   // Where it is; null if it is not given. A kernel for a GPU asks on the device.
   OPCAST_HOST_DEVICE const void* data() const { return at_ != nullptr || !given_ ? at_ : &number_; }
+  // Its address, for conditions on alignment: 0 for a number, which is read wherever it is.
+  uintptr_t Address() const { return reinterpret_cast<uintptr_t>(at_); }
 
  protected:
   const void* at_ = nullptr;  // null for a number
@@ -43,5 +45,9 @@ class Scalar : public Scalar<void> {
     return value;
   }
 };
+
+// The address of an argument, whose alignment a kernel may have a condition on.
+inline uintptr_t Address(const void* array) { return reinterpret_cast<uintptr_t>(array); }
+inline uintptr_t Address(const Scalar<void>& scalar) { return scalar.Address(); }
 
 }  // namespace opcast

@@ -27,7 +27,7 @@ func exprPrinter(name func(string) string) view.Printer {
 		Sum:     "opcast::Sum(%s)",
 		Length:  "opcast::Len(%s)",
 		If:      "(%s ? %s : %s)",
-		Aligned: "reinterpret_cast<uintptr_t>(%s) %% (%s) == 0",
+		Aligned: "opcast::Address(%s) %% (%s) == 0",
 	}
 }
 
