@@ -14,12 +14,14 @@ func TestTakesNumber(t *testing.T) {
 		DTypes: []opdef.DTypeVar{
 			{Name: "T", OneOf: []string{"f32", "bf16"}}, {Name: "S", OneOf: []string{"i64", "i32"}}, {Name: "M", OneOf: []string{"f32", "i32"}},
 			{Name: "O", OneOf: []string{"f32", "f16"}}, {Name: "A", OneOf: []string{"f32", "f16"}}, {Name: "C", OneOf: []string{"c64"}},
+			{Name: "R", OneOf: []string{"f32", "f16"}},
 		},
-		Attrs: []opdef.Attr{{Name: "out_dtype", Binds: "A"}},
+		Outputs: []opdef.Arg{{Name: "y", Type: opdef.Type{Var: "R"}}},
+		Attrs:   []opdef.Attr{{Name: "out_dtype", Binds: "A"}},
 	}
 	for _, one := range []string{
 		"first f32[]", "x T[N]", "by T[]", "seed S[]", "offset S[]", "flag bool[]", "row f32[1]", "written f32[] mutated",
-		"mixed M[]", "early O[]", "late O[N]", "chosen A[]", "complex C[]",
+		"mixed M[]", "early O[]", "late O[N]", "chosen A[]", "complex C[]", "result R[]",
 	} {
 		words := strings.Fields(one)
 		kind, err := opdef.ParseType(words[1])

@@ -135,8 +135,8 @@ func (o *Op) OptionalDType(variable string) string {
 }
 
 // TakesNumber says whether a call may have a number in the place of an input: it has no dims and is only read, and the device and the
-// dtypes of the call are known without it; they are all floats, all integers or bool. A number has the dtype of the input, and the first one that is allowed if that is a variable of
-// its own.
+// dtypes of the results are known without it; its own are all floats, all integers or bool. A number has the dtype of the input, and the
+// first one that is allowed if that is a variable of its own.
 func (o *Op) TakesNumber(in *Arg) bool {
 	i := o.InputIndex(in.Name)
 	if i < 1 || len(in.Type.Dims) > 0 || in.Mutated || in.List || in.In != "" || !o.isNumber(in.Type) {
@@ -146,7 +146,11 @@ func (o *Op) TakesNumber(in *Arg) bool {
 		return false
 	}
 	giver := o.NumberGiver(in)
-	return giver == nil || o.InputIndex(giver.Name) < i && !giver.Optional
+	if giver == nil {
+		depends := func(a Arg) bool { return a.Type.Var == in.Type.Var && a.Type.Var != "" }
+		return !slices.ContainsFunc(slices.Concat(o.Outputs, o.Scratch), depends)
+	}
+	return o.InputIndex(giver.Name) < i && !giver.Optional
 }
 
 // NumberGiver is the input from which a number in the place of another has its dtype: the first one with the same variable that is always
