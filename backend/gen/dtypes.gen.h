@@ -23,4 +23,6 @@
   X(kF8e5m2, "float8_e5m2", 12, 8) \
   X(kF8e5m2fnuz, "float8_e5m2fnuz", 13, 8) \
   X(kF8e8m0fnu, "float8_e8m0fnu", 14, 8) \
-  X(kF4e2m1fn, "float4_e2m1fn", 17, 4)
+  X(kF4e2m1fn, "float4_e2m1fn", 17, 4) \
+  X(kI4, "int4", 0, 4) \
+  X(kU4, "uint4", 1, 4)

@@ -1,4 +1,5 @@
-// The 8-bit floating-point types. Values, overflow and NaN follow ml_dtypes, and so JAX.
+// The floating-point types of 8 bits, and of 4. Values, overflow and NaN follow ml_dtypes, and so
+// JAX.
 #pragma once
 
 #include "opcast/minifloat.h"
@@ -67,6 +68,22 @@ struct f8e8m0fnu {
   OPCAST_HOST_DEVICE operator float() const {
     const uint32_t normal = uint32_t{bits} << 23;
     return detail::FromBits(bits == 0 ? 0x400000 : bits == 0xff ? detail::kQuietNan : normal);
+  }
+};
+
+// 0, 0.5, 1, 1.5, 2, 3, 4 and 6, and their negatives, in the lower four bits. Arrays pack them: see
+// `packs` in definitions. What is larger than 6, and NaN, become 6.
+struct f4e2m1fn {
+  uint8_t bits;
+
+  f4e2m1fn() = default;
+  OPCAST_HOST_DEVICE explicit f4e2m1fn(float value) {
+    const uint32_t wide = detail::Bits(value), magnitude = wide & 0x7fffffff;
+    const uint32_t capped = magnitude < 0x40c00000 ? magnitude : 0x40c00000;  // 6
+    bits = static_cast<uint8_t>(detail::Narrow<1, 1>(capped) | (wide >> 28 & 8));
+  }
+  OPCAST_HOST_DEVICE operator float() const {
+    return detail::FromBits(detail::Widen<1, 1>(bits & 7) | uint32_t{bits} >> 3 << 31);
   }
 };
 

@@ -103,6 +103,20 @@ void TestConversions() {
   }
 }
 
+void TestFourBits() {
+  const float numbers[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  for (int code = 0; code < 16; ++code) {
+    opcast::f4e2m1fn value;
+    value.bits = static_cast<uint8_t>(code);
+    const float wide = static_cast<float>(value);
+    CHECK_FOR(wide, Same(wide, code < 8 ? numbers[code] : -numbers[code - 8]));
+    CHECK_FOR(wide, opcast::f4e2m1fn(wide * 1.001f).bits == code);
+  }
+  for (float x = -9; x < 9; x += 1.0f / 64)  // with all ties, and what is beyond the largest number
+    CheckNarrowing<opcast::f4e2m1fn>({1, 0, 6, 6, true}, x);
+  CHECK(opcast::f4e2m1fn(NAN).bits % 8 == 7 && opcast::f4e2m1fn(-INFINITY).bits == 15);
+}
+
 void TestTags() {
   CHECK(static_cast<int>(opcast::DType::kF32) == (2 << 8 | 32));
   CHECK(static_cast<int>(opcast::DType::kBf16) == (4 << 8 | 16));
@@ -273,6 +287,7 @@ int main() {
   TestTags();
   TestLayout();
   TestConversions();
+  TestFourBits();
   TestLoops();
   TestManyCallers();
   TestNesting();

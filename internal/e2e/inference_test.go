@@ -29,17 +29,17 @@ func TestInferenceTypes(t *testing.T) {
 
 // onlyThere are the ops of the collection that show what no op of this repository's own shows; TestDerivatives tries the others.
 var (
-	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores gated_add gated_add_backward scale_all section_sum select_rows shift_tokens")
+	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores dequantize_mxfp4 gated_add gated_add_backward gemm_mxfp4 quantize_mxfp4 scale_all section_sum select_rows shift_tokens")
 	others    = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
 
 // TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong
-// with those of its ops that are like no other, in any framework; a short run has two of them, and one that runs alone.
+// with those of its ops that are like no other, in any framework; a short run has three of them, and one that runs alone.
 func TestInference(t *testing.T) {
 	t.Parallel()
 	dir, interpreter, ops := exampleProject(t, "inference"), borrowed(t), slices.Concat(onlyThere, others)
 	if testing.Short() {
-		ops = strings.Fields("select_rows shift_tokens")
+		ops = strings.Fields("quantize_mxfp4 select_rows shift_tokens")
 		keepOps(t, dir, append(ops, "merge_states"), "opdefs/*", "csrc/cpu/*.cc")
 	}
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)

@@ -4,10 +4,7 @@ import functools
 
 
 def independent(torch, a, b_packed, scale, zero, group_size):
-    codes = torch.empty((b_packed.shape[0], a.shape[-1]), dtype=torch.float64)
-    codes[:, 0::2] = (b_packed % 16).double()
-    codes[:, 1::2] = torch.div(b_packed, 16, rounding_mode="floor").double()
-    groups = codes.unflatten(1, (scale.shape[1], group_size))
+    groups = b_packed.double().unflatten(1, (scale.shape[1], group_size))
     zeros = torch.tensor(8.0) if zero is None else zero.double()[..., None]
     b = ((groups - zeros) * scale[..., None]).flatten(1)
     return torch.einsum("...k,nk->...n", a, b)

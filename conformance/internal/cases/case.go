@@ -226,6 +226,7 @@ func (c *Case) Fill(in *opdef.Arg, p Plan) (*ndarray.Array, error) {
 		return a, nil
 	}
 	rng := ndarray.Rand(strings.Join([]string{p.Name, c.Op.Name, in.Name, rule.List(shape)}, "/"))
+	limits = allCodes(in, d, limits)
 	return ndarray.Random(rng, d, shape, limits), nil
 }
 

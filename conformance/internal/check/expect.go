@@ -199,6 +199,7 @@ func (t *T) compare(
 	call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64, bound oracle.Tolerance, counts bool,
 ) {
 	name := cases.Slots(t.Op)[slot].Name
+	got = want.Numbers(got)
 	if text := oracle.ShapeDifference(name, got, want); text != "" {
 		t.FailBecause(report.CauseDiffers, call, c.Name, "%s", text)
 		return

@@ -30,7 +30,7 @@ func Certain(ctx context.Context, o Oracle, c *cases.Case) ([]Expected, error) {
 			continue
 		}
 		out[i].Open = slices.Repeat([]bool{true}, len(want[i].Values))
-		if d, bound := c.DType(s.Type), ToleranceOf(c, i); hasDigits(d, bound) {
+		if d, bound := c.Numbers(s.Arg), ToleranceOf(c, i); hasDigits(d, bound) {
 			for k := range out[i].Open {
 				out[i].Open[k] = doubtful(d, want[i].number(k), wide[i].number(k), bound)
 				certain = certain || !out[i].Open[k]
@@ -46,7 +46,7 @@ func Certain(ctx context.Context, o Oracle, c *cases.Case) ([]Expected, error) {
 // NeedsDigits reports whether some result of a case has to have all digits of the reference.
 func NeedsDigits(c *cases.Case) bool {
 	for i, s := range cases.Slots(c.Op) {
-		if c.Has(s) && hasDigits(c.DType(s.Type), ToleranceOf(c, i)) {
+		if c.Has(s) && hasDigits(c.Numbers(s.Arg), ToleranceOf(c, i)) {
 			return true
 		}
 	}

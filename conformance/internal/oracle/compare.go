@@ -17,6 +17,7 @@ func Compare(name string, got *ndarray.Array, want Expected, bound Tolerance) st
 
 // compareWithAlternative also accepts, element by element, a second answer: that of a float32 evaluation where it overflowed.
 func compareWithAlternative(name string, got *ndarray.Array, want Expected, or []float64, bound Tolerance) string {
+	got = want.Numbers(got)
 	if text := ShapeDifference(name, got, want); text != "" {
 		return text
 	}
@@ -141,7 +142,7 @@ func acceptsUnrepresentable(d dtype.DType, got, want float64) bool {
 	if !ndarray.IsFloat(d) || ndarray.IsUnsigned(d) {
 		return true
 	}
-	return math.IsNaN(got) || got == math.Copysign(ndarray.Max(d), want)
+	return math.IsNaN(got) || math.IsNaN(want) || got == math.Copysign(ndarray.Max(d), want)
 }
 
 // SameBits compares elements as bytes; it returns "" or the first difference.

@@ -24,6 +24,7 @@ func TestUnrepresentableValues(t *testing.T) {
 		{"f8e4m3fn", -1e9, -448, true}, {"f8e4m3fn", 1e9, 1, false}, {"f8e4m3fn", 1, math.NaN(), false}, {"f8e4m3fn", math.NaN(), 448, false},
 		{"f8e4m3fnuz", math.Inf(-1), math.NaN(), true}, {"f8e4m3fnuz", math.Inf(-1), -240, true},
 		{"f8e8m0fnu", 0, 0x1p-127, true}, {"f8e8m0fnu", -3, 4, true}, {"f8e8m0fnu", 4, 16, false}, {"f8e8m0fnu", math.Inf(1), math.NaN(), true},
+		{"f4e2m1fn", 7.9, 6, true}, {"f4e2m1fn", 7.9, -6, false}, {"f4e2m1fn", math.NaN(), 1, true}, {"f4e2m1fn", 6, 3, false},
 		{"f8e5m2", math.Inf(1), 57344, false}, {"f16", math.Inf(1), math.NaN(), false}, {"f32", math.NaN(), 0, false},
 	} {
 		d := dtype.Must(test.dtype)
@@ -31,6 +32,31 @@ func TestUnrepresentableValues(t *testing.T) {
 		text := oracle.Compare("y", got, oracle.Expected{Shape: []int64{1}, Values: []float64{test.want}}, oracle.Tolerance{ULPs: 1})
 		if (text == "") != test.right {
 			t.Errorf("%s, %v for %v: %q", test.dtype, test.got, test.want, text)
+		}
+	}
+}
+
+// An element that holds several numbers is compared number by number, each rounded to nearest: swapped halves show, and so does another
+// rounding.
+func TestPackedNumbers(t *testing.T) {
+	want := oracle.Expected{Shape: []int64{4}, Values: []float64{0.6, 1.75000001, -6.4, 0.25}, Packs: "f4e2m1fn"}
+	for _, test := range []struct {
+		bytes []byte
+		text  string
+	}{
+		{[]byte{0x41, 0x0f}, ""}, // 0.5, 2, -6, 0
+		{[]byte{0x41, 0x1f}, ""}, // a tie: either is nearest
+		{[]byte{0x14, 0x0f}, "y[0]: got 2, want 0.6"},
+		{[]byte{0x31, 0x0f}, "y[1]: got 1.5, want 1.75"},
+		{[]byte{0x42, 0x0f}, "y[0]: got 1, want 0.6"},
+	} {
+		got, err := ndarray.Of(dtype.Must("u8"), []int64{2}, test.bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := oracle.Compare("y", got, want, oracle.Tolerance{ULPs: 0.5, Rel: 1e-9})
+		if (text == "") != (test.text == "") || !strings.HasPrefix(text, test.text) {
+			t.Errorf("%x: got %q, want %q", test.bytes, text, test.text)
 		}
 	}
 }

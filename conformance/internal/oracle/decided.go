@@ -27,7 +27,7 @@ func Decided(ctx context.Context, o Oracle, c *cases.Case) ([]Expected, error) {
 		return nil, err
 	}
 	for i, s := range cases.Slots(c.Op) {
-		if c.Has(s) && !sameNumbers(want[i], wide[i], c.DType(s.Type)) {
+		if c.Has(s) && !sameNumbers(want[i], wide[i], c.Numbers(s.Arg)) {
 			return nil, nil
 		}
 	}
@@ -42,7 +42,7 @@ func Decided(ctx context.Context, o Oracle, c *cases.Case) ([]Expected, error) {
 	for i, s := range cases.Slots(c.Op) {
 		out[i] = want[i]
 		if c.Has(s) {
-			out[i].Open = openElements(want[i], narrow[i], c.DType(s.Type), ToleranceOf(c, i))
+			out[i].Open = openElements(want[i], narrow[i], c.Numbers(s.Arg), ToleranceOf(c, i))
 			for _, open := range out[i].Open {
 				decided = decided || !open
 			}

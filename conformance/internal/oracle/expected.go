@@ -21,6 +21,16 @@ type Expected struct {
 	Absent   bool
 	// Open are the elements of which nothing is demanded; nil for none.
 	Open []bool
+	// Packs is the dtype of the numbers if an element of the result holds several: values and shape are those of the numbers.
+	Packs string
+}
+
+// Numbers are what is compared with the answer: the elements of a result, or the numbers that these hold.
+func (e Expected) Numbers(got *ndarray.Array) *ndarray.Array {
+	if e.Packs == "" || got.DType.Short == e.Packs {
+		return got
+	}
+	return ndarray.Unpack(got, dtype.Must(e.Packs))
 }
 
 // ExpectedOf are the elements of an array, as an answer.
@@ -75,7 +85,7 @@ func beyond(c *cases.Case, arg *opdef.Arg, e Expected) string {
 
 // Repeated is the answer for more rows along an axis, which are those of this answer again and again.
 func (e Expected) Repeated(axis int, n int64) Expected {
-	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
+	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Packs: e.Packs, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
 	if e.Integers != nil {
 		out.Integers = ndarray.RepeatElements(e.Integers, e.Shape, axis, n)
 	}
@@ -125,7 +135,7 @@ func (n number) representable(d dtype.DType) bool {
 		if ndarray.IsFloat(d) && !ndarray.IsUnsigned(d) && math.Abs(n.value) <= ndarray.Max(d) {
 			return true // without rounding
 		}
-		return d.Short == "bool" || math.IsNaN(n.value) || !math.IsNaN(ndarray.Round(d, n.value))
+		return d.Short == "bool" || ndarray.HasNaN(d) && (math.IsNaN(n.value) || !math.IsNaN(ndarray.Round(d, n.value)))
 	}
 	whole := n.integer()
 	low, high := ndarray.IntRange(d)

@@ -84,6 +84,9 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 	if err := checkAnswer(c, out); err != nil {
 		return nil, err
 	}
+	for i, s := range cases.Slots(c.Op) {
+		out[i].Packs = s.Packs
+	}
 	if err := broadcast(c, out); err != nil {
 		return nil, err
 	}
@@ -152,7 +155,7 @@ func broadcast(c *cases.Case, got []Expected) error {
 		if got[i].Absent || s.Type.Lead() != opdef.Broadcast {
 			continue
 		}
-		shape, err := c.ShapeOf(s.Arg)
+		shape, err := c.ShapeOfNumbers(s.Arg)
 		if err != nil {
 			return err
 		}
@@ -175,7 +178,7 @@ func Fits(c *cases.Case, got []Expected) error {
 		if !c.Has(s) {
 			continue
 		}
-		shape, err := c.ShapeOf(s.Arg)
+		shape, err := c.ShapeOfNumbers(s.Arg)
 		if err != nil {
 			return err
 		}
@@ -198,9 +201,9 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 		arguments[name] = v
 		order = append(order, name)
 	}
-	for i, a := range c.Inputs {
+	for i := range c.Inputs {
 		value := calls.Tagged{"none": nil}
-		if a != nil {
+		if a := c.Given(i); a != nil {
 			value = p.Array(&calls.Tensor{Array: a.Dense()})
 		}
 		in := &c.Op.Inputs[i]

@@ -26,11 +26,11 @@ func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64)
 		if c.Inputs[i] == nil {
 			continue
 		}
-		n, contracted := contractedExtent(c, in.Type, kept)
+		n, contracted := contractedExtent(c, &in, kept)
 		if !contracted {
 			continue
 		}
-		size := magnitude(c.Inputs[i].Floats())
+		size := magnitude(c.Given(i).Floats())
 		if c.Ordinary != nil {
 			size = max(size, magnitude(c.Ordinary[i].Floats()))
 		}
@@ -48,9 +48,9 @@ func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64)
 }
 
 // contractedExtent is the extent of the dimensions of an input whose symbols the output does not keep.
-func contractedExtent(c *cases.Case, t opdef.Type, kept map[string]bool) (n int64, contracted bool) {
+func contractedExtent(c *cases.Case, in *opdef.Arg, kept map[string]bool) (n int64, contracted bool) {
 	n = 1
-	for _, d := range t.Dims {
+	for i, d := range in.Type.Dims {
 		switch {
 		case d.Leading() && !kept["*"]:
 			contracted = true
@@ -59,6 +59,9 @@ func contractedExtent(c *cases.Case, t opdef.Type, kept map[string]bool) (n int6
 			contracted = true
 			size, _ := d.Expr.Eval(c) // it was evaluated for the input's shape
 			n *= size
+			if in.Packs != "" && i == len(in.Type.Dims)-1 {
+				n *= int64(c.DType(in.Type).Bits / c.Numbers(in).Bits)
+			}
 		}
 	}
 	return n, contracted
@@ -101,7 +104,7 @@ type Tolerance struct{ ULPs, Abs, Rel float64 }
 // definition replaces it.
 func ToleranceOf(c *cases.Case, at int) Tolerance {
 	result := cases.Slots(c.Op)[at]
-	d := c.DType(result.Type)
+	d := c.Numbers(result.Arg)
 	if t, ok := c.Op.Tolerance[d.Short]; ok {
 		return Tolerance{Abs: t.ATol, Rel: t.RTol}
 	}
@@ -109,7 +112,10 @@ func ToleranceOf(c *cases.Case, at int) Tolerance {
 		return Tolerance{}
 	}
 	b := Tolerance{ULPs: 4}
-	if d.Bits <= 16 {
+	switch {
+	case d.Bits < 8: // where an ulp is a third of a number: rounded to nearest, from what float32 loses
+		b = Tolerance{ULPs: 0.5, Rel: 4 * dtype.Must("f32").ULP}
+	case d.Bits <= 16:
 		b.ULPs = 1
 	}
 	if length, scale := Contraction(c, result); length > 0 {

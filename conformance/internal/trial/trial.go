@@ -240,6 +240,7 @@ func (t *Call) Judge(got []*ndarray.Array) []Verdict {
 		if result == nil || result.Len() == 0 {
 			continue
 		}
+		result = t.expected[i].Numbers(result)
 		bound := oracle.ToleranceOf(t.Case, i)
 		found := oracle.Inspect(result, t.expected[i], nil, bound)
 		worst := found.Worst

@@ -38,7 +38,7 @@ func (v *function) Doc() []string {
 		if a.Optional {
 			kind += ", optional"
 		}
-		d.Item(a.Name+" : "+kind, a.Doc, a.RangeText(), a.LSE.String(), v.shapeText(a), v.memoryText(a))
+		d.Item(a.Name+" : "+kind, a.Doc, a.RangeText(), a.Convention(), v.shapeText(a), v.memoryText(a))
 	}
 	if v.HasOut() {
 		d.Item("out : "+v.outText()+", optional", "Where to write: contiguous, never resized, apart from the inputs.")
@@ -69,7 +69,7 @@ func (v *function) outText() string {
 func (v *function) returned(d *view.Docstring, a *opdef.Arg) {
 	switch {
 	case a.PresentIf != "":
-		d.Item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.LSE.String(), v.shapeText(a), "None where "+a.PresentIf+" is.")
+		d.Item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.Convention(), v.shapeText(a), "None where "+a.PresentIf+" is.")
 	case a.Mutated:
 		kind, text := v.arrayText(a), "The new values of the "+plural(a, "argument", "arguments")+"."
 		if v.FW.Python.Out {
@@ -80,9 +80,9 @@ func (v *function) returned(d *view.Docstring, a *opdef.Arg) {
 		}
 		d.Item(a.Name+" : "+kind, text)
 	case a.Valid != "":
-		d.Item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.LSE.String(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
+		d.Item(a.Name+" : "+v.FW.Python.Array, a.Doc, a.Convention(), v.shapeText(a), "Rows from number "+a.Valid+" on are undefined.")
 	default:
-		d.Item(a.Name+" : "+v.arrayText(a), a.Doc, a.LSE.String(), v.shapeText(a))
+		d.Item(a.Name+" : "+v.arrayText(a), a.Doc, a.Convention(), v.shapeText(a))
 	}
 }
 

@@ -130,8 +130,11 @@ func (c *comparison) outputs(old, op *opdef.Op) {
 	}
 }
 
-// convention compares what a log-sum-exp means.
+// convention compares what a log-sum-exp means, and packed numbers.
 func (c *comparison) convention(what string, was, is opdef.Arg) {
+	if was.Packs != is.Packs {
+		c.breaks("the %s %s packs other numbers", what, is.Name)
+	}
 	if !reflect.DeepEqual(was.LSE, is.LSE) {
 		c.breaks("the %s %s is a log-sum-exp of another convention", what, is.Name)
 	}

@@ -44,6 +44,8 @@ var Table = []DType{
 	{"f8e5m2fnuz", "float8_e5m2fnuz", 13, 8, "opcast::f8e5m2fnuz", "F8E5M2FNUZ", "uint8", 0x1p-2},
 	{"f8e8m0fnu", "float8_e8m0fnu", 14, 8, "opcast::f8e8m0fnu", "F8E8M0FNU", "uint8", 1},
 	{"f4e2m1fn", "float4_e2m1fn", 17, 4, "", "F4E2M1FN", "", 0x1p-1},
+	{"i4", "int4", 0, 4, "", "", "", 0},
+	{"u4", "uint4", 1, 4, "", "", "", 0},
 }
 
 // Lookup returns the row with the given short name.

@@ -14,6 +14,7 @@ type overflow int
 const (
 	toInf overflow = iota // IEEE: infinities exist
 	toNaN                 // the format has no infinity
+	toTop                 // nor NaN
 )
 
 // format describes a binary floating-point format of at most 32 bits.
@@ -37,6 +38,7 @@ var formats = byCode(map[string]format{
 	"f8e4m3fnuz": {exp: 4, man: 3, bias: 8, over: toNaN, nan: 0x80, top: 0x7f, oneNaN: true},
 	"f8e5m2":     {exp: 5, man: 2, bias: 15, nan: 0x7e, top: 0x7b},
 	"f8e5m2fnuz": {exp: 5, man: 2, bias: 16, over: toNaN, nan: 0x80, top: 0x7f, oneNaN: true},
+	"f4e2m1fn":   {exp: 2, man: 1, bias: 1, over: toTop, nan: 7, top: 7},
 	"f8e8m0fnu":  {exp: 8, man: 0, bias: 127, over: toNaN, nan: 0xff, top: 0xfe, unsigned: true},
 })
 
@@ -88,7 +90,7 @@ func (f format) magnitude(v float64) uint64 {
 	if code := f.rounded(v); code < limit {
 		return code
 	}
-	if f.over == toNaN {
+	if f.over != toInf {
 		return f.nan
 	}
 	return limit // the code after the largest number is infinity

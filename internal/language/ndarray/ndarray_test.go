@@ -45,6 +45,9 @@ func TestRoundToNearestEven(t *testing.T) {
 		{"f8e4m3fnuz", 0x1p-10, 0x1p-10},   // smallest denormal
 		{"f8e5m2", 61440, inf},             // tie to infinity
 		{"f8e5m2", 57345, 57344},           // largest
+		{"f4e2m1fn", 2.5, 2},               // the tie goes to the even code
+		{"f4e2m1fn", 7.3, 6},               // the largest number; there is nothing else
+		{"f4e2m1fn", nan, 6},               // not even NaN
 		{"f8e8m0fnu", 2.9, 2},              // powers of two
 		{"f8e8m0fnu", 3, 4},                // the tie goes up
 		{"f8e8m0fnu", 0, nan},              // there is no zero
@@ -74,6 +77,27 @@ func TestEveryCode(t *testing.T) {
 			}
 			if !bytes.Equal(data[:d.Bits/8], again[:d.Bits/8]) {
 				t.Fatalf("%s: code %#x = %v became %#x", short, code, v, again)
+			}
+		}
+	}
+}
+
+// Elements of bytes and of longer integers hold the numbers of a row, the first in the lowest bits.
+func TestUnpack(t *testing.T) {
+	bytes, err := ndarray.Of(lookup(t, "u8"), []int64{2, 4}, []byte{0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := &ndarray.Array{DType: lookup(t, "i32"), Shape: []int64{2, 1}, Strides: []int64{1, 1}, Data: bytes.Data}
+	for _, packed := range []*ndarray.Array{bytes, words} {
+		for short, want := range map[string][]float64{
+			"f4e2m1fn": {0, 0.5, 1, 1.5, 2, 3, 4, 6, math.Copysign(0, -1), -0.5, -1, -1.5, -2, -3, -4, -6},
+			"i4":       {0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1},
+			"u4":       {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+		} {
+			got := ndarray.Unpack(packed, lookup(t, short))
+			if !slices.Equal(got.Shape, []int64{2, 8}) || !slices.Equal(got.Floats(), want) {
+				t.Errorf("%s of %s: got %v %v, want %v", short, packed.DType.Long, got.Shape, got.Floats(), want)
 			}
 		}
 	}

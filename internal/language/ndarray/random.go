@@ -134,6 +134,9 @@ func (c Contents) drawer(rng *rand.Rand, d dtype.DType) func() float64 {
 	scale := cmp.Or(c.Scale, 1)
 	low, high := c.FloatEnds()
 	if c.Min == nil && c.Max == nil {
+		if IsUnsigned(d) { // what is negative would be NaN
+			return func() float64 { return math.Abs(rng.NormFloat64()) * scale }
+		}
 		return func() float64 { return rng.NormFloat64() * scale }
 	}
 	return func() float64 {

@@ -45,6 +45,12 @@ func IsUnsigned(d dtype.DType) bool {
 	return f != nil && f.unsigned
 }
 
+// HasNaN reports whether the float type has NaN, as all but those of 4 bits do.
+func HasNaN(d dtype.DType) bool {
+	f := formatOf(d)
+	return f == nil || f.over != toTop
+}
+
 // Tiny is the smallest positive number of the float type.
 func Tiny(d dtype.DType) float64 { return Spacing(d, 0) }
 

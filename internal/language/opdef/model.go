@@ -171,6 +171,9 @@ type Arg struct {
 	// Valid names the output whose only element counts the rows of this one that mean anything.
 	Valid string
 	LSE   *LSE
+	// Packs is the short name of the dtype of which each element holds several numbers, the first in its lowest bits; "" where an
+	// element is a number. Type and shapes are those of the array, and references have the numbers, more along the last dim.
+	Packs string
 }
 
 // LSE is the convention of a log-sum-exp: the base of the exponentials, and what it is for rows without elements.

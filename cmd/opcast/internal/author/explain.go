@@ -115,6 +115,7 @@ func argNotes(arg opdef.Arg) []string {
 		{arg.List && arg.Per == "", "a list"}, {arg.Per != "", "a list as long as " + arg.Per},
 		{arg.Optional, "optional"}, {arg.Mutated, "overwritten"}, {arg.Saved, "saved for the gradient"},
 		{arg.PresentIf != "", "with " + arg.PresentIf},
+		{arg.Packs != "", "packs " + arg.Packs},
 	} {
 		if note.holds {
 			notes = append(notes, note.text)

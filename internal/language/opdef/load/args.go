@@ -99,6 +99,7 @@ func (c *checker) inputs() {
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		c.stride(&arg, path)
 		c.listInput(path, &arg)
+		c.packs(path, &arg, raw.Packs)
 		if arg.Type.Lead() == opdef.Broadcast {
 			c.companion(&arg, path, tomldoc.Join(path, "type"), "lead")
 		}
@@ -167,6 +168,7 @@ func (c *checker) outputs() {
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		arg.Valid, arg.Per, arg.List = raw.Valid, raw.List, raw.List != ""
 		c.listOutput(path, &arg)
+		c.packs(path, &arg, raw.Packs)
 		c.saved(path, arg)
 		c.op.Outputs = append(c.op.Outputs, arg)
 	}

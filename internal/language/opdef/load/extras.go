@@ -158,7 +158,7 @@ func (c *checker) tolerance() {
 	for _, name := range keys(c.raw.Tolerance) {
 		path := tomldoc.Join("tolerance", name)
 		switch {
-		case !knownDType(name):
+		case !knownDType(name) && !slices.Contains(raw.Packed(), name):
 			c.diags.Add(c.doc.KeyAt(path), code.Tolerance, dtypeHint(name, "dtypes are "+diag.OneOf(dtypeNames())), "unknown dtype %q", name)
 		case !c.open && !slices.Contains(c.resultDTypes(), name):
 			c.diags.Add(c.doc.KeyAt(path), code.Tolerance, "results are "+diag.OneOf(c.resultDTypes()), "no result has the dtype %s", name)
@@ -179,6 +179,10 @@ func (c *checker) resultDTypes() []string {
 	var list []string
 	for _, arg := range slices.Concat(c.op.Outputs, c.op.Inputs) {
 		if i := c.op.InputIndex(arg.Name); i >= 0 && !arg.Mutated {
+			continue
+		}
+		if arg.Packs != "" {
+			list = append(list, arg.Packs)
 			continue
 		}
 		if arg.Type.Var == "" {

@@ -40,7 +40,7 @@ type Input struct {
 	Stride                  string
 	Min, Max                any
 	Sorted                  bool
-	Contents                string
+	Contents, Packs         string
 	LSE                     *LSE
 }
 
@@ -50,6 +50,7 @@ type Output struct {
 	Saved           bool
 	PresentIf       string `toml:"present_if"`
 	Valid, List     string
+	Packs           string
 	Min, Max        any
 	LSE             *LSE
 }

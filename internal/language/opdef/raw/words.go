@@ -1,6 +1,10 @@
 package raw
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/opcast/opcast/internal/language/dtype"
+)
 
 // The words that keys take, for the loader and for the schema.
 
@@ -9,6 +13,16 @@ var Strides = []string{"last", "any"}
 
 // Unchecked is the word of the key contents.
 const Unchecked = "unchecked"
+
+// Packed are the dtypes of which an element of an array can hold several.
+func Packed() (dtypes []string) {
+	for _, row := range dtype.Table {
+		if row.Bits < 8 {
+			dtypes = append(dtypes, row.Short)
+		}
+	}
+	return dtypes
+}
 
 // LSEBases are the bases of a log-sum-exp.
 var LSEBases = []string{"e", "2"}

@@ -27,8 +27,8 @@ def gemm_w4a16(
     a : paddle.Tensor
         Left rows. ``T[*, K]``, T is bfloat16, float16 or float32. Copied if it is not contiguous.
     b_packed : paddle.Tensor
-        Right matrix, one row per output column: column 2i in the lower four bits of byte i, 2i + 1
-        in the upper ones. ``u8[N, K // 2]``, uint8. Copied if it is not contiguous.
+        Right matrix, one row per output column. Each element holds numbers of uint4, the first in
+        its lowest bits. ``u8[N, K // 2]``, uint8. Copied if it is not contiguous.
     scale : paddle.Tensor
         Scale of each group of columns of a row of b. ``T[N, K // group_size]``, T is bfloat16,
         float16 or float32. Copied if it is not contiguous.
@@ -59,9 +59,7 @@ def gemm_w4a16(
     The definition is opdefs/matmul/gemm_w4a16.toml. Up to rounding, the op computes, with xp =
     numpy::
 
-        pairs = xp.stack([b_packed & 15, b_packed >> 4], axis=-1).astype(xp.float64)
-        codes = pairs.reshape(*scale.shape, group_size)
-        b = codes - (8 if zero is None else zero.astype(xp.float64)[..., None])
+        b = b_packed.reshape(*scale.shape, group_size) - (8 if zero is None else zero.astype(xp.float64)[..., None])
         sums = xp.einsum("...gk,ngk->...ng", a.reshape(*a.shape[:-1], scale.shape[1], group_size), b)
         return xp.sum(sums * scale, axis=-1)
     """

@@ -31,6 +31,8 @@ LONG_NAMES = {
     "f8e5m2fnuz": "float8_e5m2fnuz",
     "f8e8m0fnu": "float8_e8m0fnu",
     "f4e2m1fn": "float4_e2m1fn",
+    "i4": "int4",
+    "u4": "uint4",
 }
 """Names of dtypes: those of definitions, and those of Python."""
 
@@ -1986,7 +1988,7 @@ OPS: dict[str, Op] = {
             Arg(
                 "b_packed",
                 "u8[N, K // 2]",
-                "Right matrix, one row per output column: column 2i in the lower four bits of byte i, 2i + 1 in the upper ones.",
+                "Right matrix, one row per output column.",
                 dims=("N", "K // 2"),
             ),
             Arg(

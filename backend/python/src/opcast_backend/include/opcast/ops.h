@@ -835,7 +835,7 @@ extern "C" int __tvm_ffi_gemm_w4a16(void*, const TVMFFIAny*, int32_t, TVMFFIAny*
 //
 // c: T[*, N]. The product.
 // a: T[*, K]. Left rows.
-// b_packed: u8[N, K // 2]. Right matrix, one row per output column: column 2i in the lower four bits of byte i, 2i + 1 in the upper ones.
+// b_packed: u8[N, K // 2]. Right matrix, one row per output column.
 // scale: T[N, K // group_size]. Scale of each group of columns of a row of b.
 // zero: u8[N, K // group_size], null when absent. What stands for zero in each group; 8 if it is left out.
 // group_size: Columns that share a scale.
