@@ -43,7 +43,7 @@ func (c *Case) FreeIntegers() []int {
 
 // HasFloats reports whether the call computes with numbers of floating point.
 func (c *Case) HasFloats() bool {
-	float := func(a opdef.Arg) bool { return ndarray.IsFloat(c.DType(a.Type)) }
+	float := func(a opdef.Arg) bool { return ndarray.IsFloat(c.Numbers(&a)) }
 	return slices.ContainsFunc(c.Op.Inputs, float) || slices.ContainsFunc(c.Op.Outputs, float) ||
 		slices.ContainsFunc(c.Op.Attrs, func(a opdef.Attr) bool { return a.Type == "float" })
 }

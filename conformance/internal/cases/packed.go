@@ -16,15 +16,17 @@ func (c *Case) Numbers(a *opdef.Arg) dtype.DType {
 	return c.DType(a.Type)
 }
 
-// Given are the numbers in an input, those of less than a byte in a dtype of one or more.
-func (c *Case) Given(i int) *ndarray.Array {
-	in := &c.Op.Inputs[i]
-	if in.Packs == "" || c.Inputs[i] == nil {
-		return c.Inputs[i]
+// Given are the numbers in an input.
+func (c *Case) Given(i int) *ndarray.Array { return c.Unpacked(&c.Op.Inputs[i], c.Inputs[i]) }
+
+// Unpacked are the numbers in an array that stands for an argument: floats, or integers of 64 bits, where each element holds several.
+func (c *Case) Unpacked(arg *opdef.Arg, a *ndarray.Array) *ndarray.Array {
+	if arg.Packs == "" || a == nil {
+		return a
 	}
-	numbers, wide := ndarray.Unpack(c.Inputs[i], c.Numbers(in)), "f32"
+	numbers, wide := ndarray.Unpack(a, c.Numbers(arg)), "f32"
 	if ndarray.IsInteger(numbers.DType) {
-		wide = "i8"
+		wide = "i64"
 	}
 	return ndarray.FromFloats(dtype.Must(wide), numbers.Shape, numbers.Floats())
 }

@@ -12,8 +12,9 @@ import (
 func TestPackedContents(t *testing.T) {
 	const text = `doc = "Unpack."
 kind = 0
+dtypes = { Q = ["i32", "u8"] }
 inputs = [
-  { name = "q", type = "i32[N]", packs = "f4e2m1fn", doc = "Numbers." },
+  { name = "q", type = "Q[N]", packs = "f4e2m1fn", doc = "Numbers." },
   { name = "scale", type = "f8e8m0fnu[N]", doc = "Scales." },
 ]
 outputs = [{ name = "y", type = "f32[N]", doc = "Some." }]
@@ -23,7 +24,7 @@ reference = "return q[::8] * scale"
 	if err != nil || len(findings) > 0 {
 		t.Fatal(err, findings)
 	}
-	plan := BasePlan(nil)
+	plan := BasePlan(DTypes{"Q": "i32"})
 	plan.Sizes = map[string]int64{"N": 100}
 	c, err := New(p.Ops[0], plan)
 	if err != nil {

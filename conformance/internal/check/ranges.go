@@ -16,7 +16,7 @@ func rangeHint(call *calls.Call) string {
 	}
 	for i, v := range call.Inputs[:min(len(call.Inputs), len(call.Op.Inputs))] {
 		x, isArray := v.(*calls.Tensor)
-		if !isArray || call.Op.Inputs[i].Min != nil || ndarray.IsFloat(x.DType) || x.DType.Inexact() || x.Device != "" {
+		if !isArray || call.Op.Inputs[i].Min != nil || call.Op.Inputs[i].Packs != "" || ndarray.IsFloat(x.DType) || x.DType.Inexact() || x.Device != "" {
 			continue
 		}
 		if hasElements(x) && slices.ContainsFunc(x.Floats(), func(v float64) bool { return v < 0 }) {

@@ -116,6 +116,9 @@ func judge(d dtype.DType, got, want number, bound Tolerance) elementError {
 		return judgeInteger(got, want, bound)
 	}
 	f.Distance, f.Spacing = ndarray.Error(d, got.value, want.value)
+	if d.Bits < 8 {
+		return f.nearest(d, bound.besideULPs(want.value))
+	}
 	return f.within(bound.ULPs*f.Spacing + bound.besideULPs(want.value))
 }
 
@@ -126,6 +129,16 @@ func (f elementError) within(allowed float64) elementError {
 		f.Excess = f.Share
 	}
 	return f
+}
+
+// nearest judges a number of few bits, which is to be the nearest one to what is no further than a margin from the exact value.
+func (f elementError) nearest(d dtype.DType, margin float64) elementError {
+	low, high := ndarray.Round(d, f.Want.value-margin), ndarray.Round(d, f.Want.value+margin)
+	if f.Got.value >= low && f.Got.value <= high {
+		f.Share = min(f.Distance/f.Spacing, 1)
+		return f
+	}
+	return f.within(0)
 }
 
 // besideULPs is what a tolerance allows an element to be off, apart from units of its last place.

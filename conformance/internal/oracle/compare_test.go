@@ -39,24 +39,31 @@ func TestUnrepresentableValues(t *testing.T) {
 // An element that holds several numbers is compared number by number, each rounded to nearest: swapped halves show, and so does another
 // rounding.
 func TestPackedNumbers(t *testing.T) {
-	want := oracle.Expected{Shape: []int64{4}, Values: []float64{0.6, 1.75000001, -6.4, 0.25}, Packs: "f4e2m1fn"}
 	for _, test := range []struct {
-		bytes []byte
-		text  string
+		values []float64
+		bytes  []byte
+		text   string
 	}{
-		{[]byte{0x41, 0x0f}, ""}, // 0.5, 2, -6, 0
-		{[]byte{0x41, 0x1f}, ""}, // a tie: either is nearest
-		{[]byte{0x14, 0x0f}, "y[0]: got 2, want 0.6"},
-		{[]byte{0x31, 0x0f}, "y[1]: got 1.5, want 1.75"},
-		{[]byte{0x42, 0x0f}, "y[0]: got 1, want 0.6"},
+		{[]float64{0.6, 1.7501, -6.4, 0.25}, []byte{0x41, 0x0f}, ""}, // 0.5, 2, -6, 0
+		{[]float64{0.6, 1.7501, -6.4, 0.25}, []byte{0x41, 0x1f}, ""}, // a tie: either is nearest
+		{[]float64{0.6, 1.7501, -6.4, 0.25}, []byte{0x14, 0x0f}, "y[0]: got 2, want 0.6"},
+		{[]float64{0.6, 1.7501, -6.4, 0.25}, []byte{0x31, 0x0f}, "y[1]: got 1.5, want 1.75"},
+		{[]float64{0.6, 1.7501, -6.4, 0.25}, []byte{0x42, 0x0f}, "y[0]: got 1, want 0.6"},
+		{[]float64{4, 2, 5, 1}, []byte{0x46, 0x27}, ""},
+		{[]float64{4, 2, 5, 1}, []byte{0x45, 0x27}, "y[0]: got 3, want 4"}, // half of the spacing above
+		{[]float64{4, 2, 5, 1}, []byte{0x36, 0x27}, "y[1]: got 1.5, want 2"},
 	} {
 		got, err := ndarray.Of(dtype.Must("u8"), []int64{2}, test.bytes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := oracle.Compare("y", got, want, oracle.Tolerance{ULPs: 0.5, Rel: 1e-9})
+		want := oracle.Expected{Shape: []int64{4}, Values: test.values, Packs: "f4e2m1fn"}
+		text := oracle.Compare("y", got, want, oracle.Tolerance{ULPs: 0.5, Rel: 1e-8})
 		if (text == "") != (test.text == "") || !strings.HasPrefix(text, test.text) {
-			t.Errorf("%x: got %q, want %q", test.bytes, text, test.text)
+			t.Errorf("%x for %v: got %q, want %q", test.bytes, test.values, text, test.text)
+		}
+		if again := want.Rounded(dtype.Must("u8")); oracle.Compare("y", again, want, oracle.Tolerance{ULPs: 0.5}) != "" {
+			t.Errorf("%v: the rounded answer %x is refused", test.values, again.Data)
 		}
 	}
 }

@@ -25,6 +25,15 @@ type Expected struct {
 	Packs string
 }
 
+// packed are the dtypes of the numbers of which each element of a result holds several, by slot; "" for others.
+func packed(c *cases.Case) []string {
+	packs := []string{}
+	for _, s := range cases.Slots(c.Op) {
+		packs = append(packs, s.Packs)
+	}
+	return packs
+}
+
 // Numbers are what is compared with the answer: the elements of a result, or the numbers that these hold.
 func (e Expected) Numbers(got *ndarray.Array) *ndarray.Array {
 	if e.Packs == "" || got.DType.Short == e.Packs {
@@ -42,8 +51,11 @@ func ExpectedOf(a *ndarray.Array) Expected {
 	return e
 }
 
-// Rounded is the answer as an array of an element type.
+// Rounded is the answer as an array of an element type, of which each may hold several numbers.
 func (e Expected) Rounded(d dtype.DType) *ndarray.Array {
+	if e.Packs != "" && d.Short != e.Packs {
+		return ndarray.Pack(ndarray.FromFloats(dtype.Must(e.Packs), e.Shape, e.Values), d)
+	}
 	if e.Integers != nil && ndarray.IsInteger(d) {
 		return ndarray.FromInts(d, e.Shape, e.Integers)
 	}

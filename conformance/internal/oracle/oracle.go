@@ -84,8 +84,8 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 	if err := checkAnswer(c, out); err != nil {
 		return nil, err
 	}
-	for i, s := range cases.Slots(c.Op) {
-		out[i].Packs = s.Packs
+	for i, packs := range packed(c) {
+		out[i].Packs = packs
 	}
 	if err := broadcast(c, out); err != nil {
 		return nil, err
@@ -142,8 +142,12 @@ func zeroInvalid(c *cases.Case, got []Expected) {
 			continue
 		}
 		by := slices.IndexFunc(c.Op.Outputs, func(a opdef.Arg) bool { return a.Name == out.Valid })
-		row := len(got[i].Values) / int(got[i].Shape[0])
-		if count := got[by].Values; len(count) == 1 && count[0] >= 0 && count[0] <= float64(got[i].Shape[0]) {
+		rows := float64(got[i].Shape[0])
+		if shape, err := c.ShapeOf(&c.Op.Outputs[i]); err == nil {
+			rows = float64(shape[0]) // of elements, which may hold several numbers
+		}
+		row := len(got[i].Values) / int(rows)
+		if count := got[by].Values; len(count) == 1 && count[0] >= 0 && count[0] <= rows {
 			got[i].zero(int(count[0]) * row)
 		}
 	}
@@ -230,7 +234,7 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 	}
 	return map[string]any{
 		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
-		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op), "free": freeIntegers(c),
+		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op), "free": freeIntegers(c), "packs": packed(c),
 	}, p
 }
 

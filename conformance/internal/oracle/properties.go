@@ -28,7 +28,7 @@ func (o *Python) Properties(ctx context.Context, c *cases.Case, results []*ndarr
 		}
 		given[name] = calls.Tagged{"none": nil}
 		if results[i] != nil {
-			given[name] = p.Array(&calls.Tensor{Array: results[i].Dense()})
+			given[name] = p.Array(&calls.Tensor{Array: c.Unpacked(s.Arg, results[i]).Dense()})
 		}
 	}
 	request["results"] = given

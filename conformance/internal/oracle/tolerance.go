@@ -32,7 +32,7 @@ func Contraction(c *cases.Case, result cases.Slot) (length int64, scale float64)
 		}
 		size := magnitude(c.Given(i).Floats())
 		if c.Ordinary != nil {
-			size = max(size, magnitude(c.Ordinary[i].Floats()))
+			size = max(size, magnitude(c.Unpacked(&c.Op.Inputs[i], c.Ordinary[i]).Floats()))
 		}
 		scale *= size
 		if length == 0 || n < length {
@@ -113,7 +113,7 @@ func ToleranceOf(c *cases.Case, at int) Tolerance {
 	}
 	b := Tolerance{ULPs: 4}
 	switch {
-	case d.Bits < 8: // where an ulp is a third of a number: rounded to nearest, from what float32 loses
+	case d.Bits < 8: // where an ulp may be half of a number: the nearest one, of what float32 makes of the exact value
 		b = Tolerance{ULPs: 0.5, Rel: 4 * dtype.Must("f32").ULP}
 	case d.Bits <= 16:
 		b.ULPs = 1

@@ -87,11 +87,12 @@ func ofInput(in opdef.Arg, place int) []string {
 		trait{"stride " + in.Stride, in.Stride != ""},
 		trait{"range", in.Min != nil || in.Max != nil},
 		trait{"sorted", in.Sorted},
+		trait{"packed", in.Packs != ""},
 	)
 }
 
 func ofOutput(a opdef.Arg) []string {
-	return names(trait{"saved", a.Saved}, trait{"present if", a.PresentIf != ""}, trait{"valid rows", a.Valid != ""})
+	return names(trait{"saved", a.Saved}, trait{"present if", a.PresentIf != ""}, trait{"valid rows", a.Valid != ""}, trait{"packed", a.Packs != ""})
 }
 
 func ofAttr(a opdef.Attr) []string {

@@ -41,6 +41,11 @@ func (a *Arg) RangeText() string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
+// HasPacked says whether elements of some argument hold several numbers each.
+func (o *Op) HasPacked() bool {
+	return slices.ContainsFunc(slices.Concat(o.Inputs, o.Outputs), func(a Arg) bool { return a.Packs != "" })
+}
+
 // Convention says what else the elements mean: a log-sum-exp, or packed numbers; "" where the definition is silent.
 func (a *Arg) Convention() string {
 	if d, packed := dtype.Lookup(a.Packs); packed {

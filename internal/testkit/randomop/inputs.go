@@ -51,6 +51,8 @@ func (d *Drawer) input(a *arg, i int, free bool) {
 	case !broadcast && (!a.optional || d.often(5)) && d.often(2):
 		a.mutated, a.rule = true, pick(d, "reverse", "reverse", "refill")
 		a.keys += ", mutated = true"
+	case i > 0 && free && !a.optional && d.often(1):
+		d.packed(a)
 	case i > 0 && free && d.often(1) && len(d.dims) > 0:
 		a.dtype, a.rule, a.lead, a.from = pick(d, "i32", "i64"), "index", false, pick(d, d.dims...)
 		a.keys += ", min = 0, max = " + strconv.Quote(a.from+" - 1") + pick(d, "", ", sorted = true")
@@ -60,6 +62,15 @@ func (d *Drawer) input(a *arg, i int, free bool) {
 	if a.dtype == "f32" && d.often(2) {
 		a.keys += d.convention()
 	}
+}
+
+// packed makes integers of an input of which each holds several numbers. A result is a copy of them.
+func (d *Drawer) packed(a *arg) {
+	if len(a.dims) == 0 {
+		a.dims = append(a.dims, d.inputDim(false))
+	}
+	a.dtype, a.rule, a.lead, a.packs = pick(d, "u8", "i32"), "packed", false, pick(d, "i4", "u4", "f4e2m1fn")
+	a.keys += fmt.Sprintf(", packs = %q", a.packs)
 }
 
 // ownDType gives some optional inputs a dtype variable that no other input has.

@@ -9,6 +9,7 @@
 //	dtypes                                           one to three dtypes of any width; fixed ones; ones that an attribute binds
 //	inputs: optional, mutated, stride, min, max      all, also together; indices into a dim; an attribute's dtype
 //	inputs: sorted, lse                              of integers; of float32
+//	packs                                            of inputs, and of results that are copies of them
 //	inputs: list                                     of arrays with sizes or leading dims of their own, also overwritten, beside optional inputs
 //	outputs: saved, present_if, valid, lse           all
 //	outputs: list, sum, len                          copies of the arrays, their rows one after the other, and how many
@@ -87,6 +88,8 @@ type arg struct {
 	keys                    string
 	rule, from, by, present string
 	terms                   []term
+	// packs is the dtype of which each element holds several numbers.
+	packs string
 }
 
 // term is a product of inputs, by name, with a factor; times says that the op's float attribute is another one.

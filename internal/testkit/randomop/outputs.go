@@ -30,6 +30,12 @@ func (d *Drawer) outputs() {
 		}
 		d.op.outputs = append(d.op.outputs, a)
 	}
+	for _, in := range d.op.inputs {
+		if in.packs != "" {
+			name := fmt.Sprintf("y%d", len(d.op.outputs))
+			d.op.outputs = append(d.op.outputs, arg{name: name, dtype: in.dtype, dims: slices.Clone(in.dims), rule: "copy", from: in.name, packs: in.packs, keys: fmt.Sprintf(", packs = %q", in.packs)})
+		}
+	}
 }
 
 // outputDim is a dim of an output.
@@ -45,7 +51,7 @@ func (d *Drawer) outputDim() string {
 // holds draws what an output holds.
 func (d *Drawer) holds(a *arg) {
 	from := pick(d, d.op.inputs...)
-	if from.mutated || from.rule == "index" {
+	if from.mutated || from.rule == "index" || from.packs != "" {
 		from = d.op.inputs[0]
 	}
 	a.dtype, a.rule, a.from = from.dtype, "copy", from.name

@@ -129,7 +129,7 @@ func (op *Op) pythonRule(a *arg, shape string) string {
 	case "reverse":
 		return fmt.Sprintf("%s.reshape(rows if %s else 1, -1)[:, ::-1].reshape(%s.shape) if %s.size else %s", a.name, python01(a.lead), a.name, a.name, a.name)
 	case "copy":
-		if a.present != "" {
+		if a.present != "" || a.packs != "" {
 			return a.from
 		}
 		return fit(a.from)

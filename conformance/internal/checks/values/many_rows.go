@@ -49,7 +49,11 @@ func manyRows(t *check.T, many, few *cases.Case, dim string) error {
 	for i, o := range result.Existing() {
 		s := cases.Slots(t.Op)[i]
 		if axis := few.AxisAlong(s.Arg, dim); axis >= 0 {
-			t.CompareOutput(call, many, i, o.Array, want[i].Repeated(axis, o.Shape[axis]), nil)
+			shape, err := many.ShapeOfNumbers(s.Arg)
+			if err != nil {
+				return err
+			}
+			t.CompareOutput(call, many, i, o.Array, want[i].Repeated(axis, shape[axis]), nil)
 		} else if !slices.Contains(t.Op.Sums, dim) {
 			t.CompareOutput(call, many, i, o.Array, want[i], nil)
 		}

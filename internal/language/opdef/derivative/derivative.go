@@ -24,7 +24,7 @@ type Arg struct {
 	Smooth          bool
 	Optional, Saved bool
 	PresentIf       string
-	// LSE is the convention of a log-sum-exp, or "". Broadcast says that the leading dims are those of all inputs.
+	// LSE is the convention of a log-sum-exp or of packed numbers, or "". Broadcast says that the leading dims are those of all inputs.
 	LSE       string
 	Broadcast bool
 }
@@ -215,7 +215,7 @@ func (c *check) broadcastTangent() {
 // sameType reports an argument whose type differs from that of the other op's argument in dims or dtypes.
 func (c *check) sameType(path string, arg, of Arg) {
 	if arg.Name == of.Name && arg.LSE != of.LSE {
-		c.report(tomldoc.Parent(path), code.LSE, "declare lse as "+c.op.Name+" does", "%s has another convention in %s", arg.Name, c.op.Name)
+		c.report(tomldoc.Parent(path), code.LSE, "declare lse and packs as "+c.op.Name+" does", "%s has another convention in %s", arg.Name, c.op.Name)
 	}
 	if !slices.Equal(arg.Type, of.Type) {
 		c.report(path, code.GradType, fmt.Sprintf("write %q", of.Text), "%s is %s, in %s it is %s", arg.Name, arg.Text, c.op.Name, of.Text)

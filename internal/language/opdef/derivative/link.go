@@ -161,7 +161,7 @@ func plainArgs(o *opdef.Op, args []opdef.Arg) []Arg {
 		}
 		out = append(out, Arg{
 			Name: a.Name, Text: a.Type.Text, Type: kind, DTypes: o.Allowed(a), Var: a.Type.Var, Smooth: smooth(o, a),
-			Optional: a.Optional, Saved: a.Saved, PresentIf: a.PresentIf, LSE: a.LSE.String(), Broadcast: a.Type.Lead() == opdef.Broadcast,
+			Optional: a.Optional, Saved: a.Saved, PresentIf: a.PresentIf, LSE: a.Convention(), Broadcast: a.Type.Lead() == opdef.Broadcast,
 		})
 	}
 	return out

@@ -173,6 +173,9 @@ func knownDType(name string) bool {
 
 // dtypeHint suggests the short name for a misspelt or a long one, or one of more words.
 func dtypeHint(name, otherwise string, more ...string) string {
+	if slices.Contains(raw.Packed(), name) {
+		return fmt.Sprintf("write u8 with packs = %q: each byte holds two numbers", name)
+	}
 	if row, ok := dtype.LookupAny(name); ok && row.CPP == "" {
 		return "kernels have no C++ type for " + row.Long
 	}

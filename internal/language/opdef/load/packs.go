@@ -19,8 +19,8 @@ func (c *checker) packs(path string, arg *opdef.Arg, packs string) {
 	}
 	dims := arg.Type.Dims
 	noInteger := func(short string) bool {
-		d, _ := dtype.Lookup(short)
-		return d.Code > 1 || d.CPP == ""
+		d, known := dtype.Lookup(short)
+		return known && (d.Code > 1 || d.CPP == "")
 	}
 	switch allowed := raw.Packed(); {
 	case !slices.Contains(allowed, packs):
@@ -29,8 +29,7 @@ func (c *checker) packs(path string, arg *opdef.Arg, packs string) {
 		c.report(where, code.Choice, "leave min, max and sorted out", "%s: packed numbers have no range", arg.Name)
 	case arg.List:
 		c.report(where, code.Choice, "leave it out", "list %s cannot be packed", arg.Name)
-	case c.open:
-	case len(dims) == 0 || dims[len(dims)-1].Expr == nil || slices.ContainsFunc(c.op.Allowed(*arg), noInteger):
+	case len(dims) == 0 || dims[len(dims)-1].Expr == nil || slices.ContainsFunc(slices.Concat(c.raw.DTypes[arg.Type.Var], []string{arg.Type.DType}), noInteger):
 		c.report(where, code.Choice, `declare it as bytes or other integers, such as "u8[M, K // 2]"`, "%s cannot hold %s: it is %s", arg.Name, packs, arg.Type.Text)
 	}
 	arg.Packs = packs
