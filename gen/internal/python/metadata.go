@@ -132,6 +132,9 @@ func metaArgs(op *opdef.Op, args []opdef.Arg) []layout.Node {
 		if a.PresentIf != "" {
 			items = append(items, "present_if="+layout.Quote(a.PresentIf))
 		}
+		if a.Packs != "" {
+			items = append(items, "packs="+layout.Quote(a.Packs))
+		}
 		if op.TakesNumber(&a) {
 			items = append(items, "number="+layout.Quote(numberOf(op, &a)))
 			if low, high := constant(a.Min), constant(a.Max); low+high != "NoneNone" {

@@ -109,6 +109,8 @@ def _notes(arg: Arg) -> Iterable[str]:
         yield "saved for the gradient"
     if arg.present_if:
         yield f"with {arg.present_if}"
+    if arg.packs:
+        yield f"packs {arg.packs}"
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> list[str]:

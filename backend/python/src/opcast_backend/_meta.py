@@ -31,6 +31,8 @@ class Arg(NamedTuple):
     """Of an output that is a list of arrays: the input that has as many."""
     own: tuple[str, ...] = ()
     """The dims that each array of a list has for itself; ``*`` stands for leading ones."""
+    packs: str = ""
+    """The dtype of the numbers of which each element holds several."""
     number: str = ""
     """The dtype of a number that is given in place of the array, or the input that has it; empty if none can be."""
     bounds: tuple[Any, Any] = (None, None)

@@ -1989,6 +1989,7 @@ OPS: dict[str, Op] = {
                 "b_packed",
                 "u8[N, K // 2]",
                 "Right matrix, one row per output column.",
+                packs="u4",
                 dims=("N", "K // 2"),
             ),
             Arg(
