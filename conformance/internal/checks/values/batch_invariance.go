@@ -54,12 +54,18 @@ func invariant(t *check.T, c *cases.Case, dim string) error {
 		if k := t.RowKernel(); !part.Allowed() || k != nil && part.Refuses(k) {
 			continue
 		}
-		ranges := [][2]int64{{0, few}, {n - few, n}}
+		if err := expectRows(t, part, whole, dim, [2]int64{0, few}); err != nil {
+			return err
+		}
 		if !least {
-			ranges = ranges[:1]
+			continue
 		}
 		least = false
-		if err := check.ForEach(ranges, func(rows [2]int64) error { return expectRows(t, c, whole, dim, rows) }); err != nil {
+		last, err := c.Part(dim, n-few, n)
+		if err == nil {
+			err = expectRows(t, last, whole, dim, [2]int64{n - few, n})
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -75,11 +81,7 @@ func more(n int64) int64 {
 }
 
 // expectRows makes a call with some of the rows and compares it with that part of the results of all.
-func expectRows(t *check.T, c *cases.Case, whole *calls.Result, dim string, rows [2]int64) error {
-	part, err := c.Part(dim, rows[0], rows[1])
-	if err != nil {
-		return err
-	}
+func expectRows(t *check.T, part *cases.Case, whole *calls.Result, dim string, rows [2]int64) error {
 	call, got, err := t.RunCase(t.Caller, part)
 	if err == nil {
 		expectPart(t, call, part, whole, got, dim, rows)

@@ -53,9 +53,11 @@ func checkLongDimsMore(t *check.T) error {
 // skipCompiled skips for callers that compile for each shape: they take long to show of a kernel what others show, but for functions
 // that nothing else calls.
 func skipCompiled(t *check.T) error {
-	compiles := calls.HasFeature(t.Caller, calls.FeatureTransforms) && !t.Env.Foreign.Callables()
-	return check.SkipUnless(!compiles, "shown by callers that compile nothing")
+	return check.SkipUnless(!compiles(t.Caller) || t.Env.Foreign.Callables(), "shown by callers that compile nothing")
 }
+
+// compiles says whether a caller compiles for each of many shapes, or may.
+func compiles(caller calls.Caller) bool { return calls.HasFeature(caller, calls.FeatureTransforms) }
 
 // longDims makes one dim after the other longer, until the next call is likely to take too long. The row notes where that is.
 func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int64) error {
