@@ -152,7 +152,7 @@ void run_flash_attn_varlen_backward(const TVMFFIAny* argv, int32_t count, opcast
   }
   call.Require(Hk_ > 0, "Hk > 0", {{"Hk", Hk_, nullptr}});
   call.Require(opcast::Mod(Hq_, Hk_) == 0, "Hq % Hk == 0", {{"Hk", Hk_, nullptr}, {"Hq", Hq_, nullptr}});
-  call.Together(grad_sinks_, sinks_);
+  call.Present(grad_sinks_, bool(sinks_), sinks_.name());
   call.Make(grad_q_, T_, grad_o_, nullptr, 0, {Tq_, Hq_, D_});
   call.DTypeAs(grad_q_, T_, "grad_o");
   call.SameDevice(grad_q_, grad_o_);

@@ -98,7 +98,7 @@ void run_gemm_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
     call.Size(bias_, 0, N_, {{"N", N_, "grad_c"}});
     call.Dense(bias_); call.Data(bias_);
   }
-  call.Together(grad_bias_, bias_);
+  call.Present(grad_bias_, bool(bias_), bias_.name());
   call.Make(grad_a_, T_, grad_c_, &grad_c_, 2, {M_, K_});
   call.DTypeAs(grad_a_, T_, "a");
   call.SameDevice(grad_a_, grad_c_);

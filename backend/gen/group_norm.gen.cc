@@ -68,7 +68,7 @@ void run_group_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* reque
   }
   call.Require(opcast::Mod(C_, num_groups_) == 0, "C % num_groups == 0", {{"C", C_, nullptr}, {"num_groups", num_groups_, nullptr}});
   call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast x or weight");
-  call.Together(rstd_, mean_);
+  call.Present(rstd_, bool(mean_), mean_.name());
   call.Make(y_, T_, x_, nullptr, 0, {B_, C_, S_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);

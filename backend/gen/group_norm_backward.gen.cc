@@ -97,7 +97,7 @@ void run_group_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Reque
   }
   call.Require(opcast::Mod(C_, num_groups_) == 0, "C % num_groups == 0", {{"C", C_, nullptr}, {"num_groups", num_groups_, nullptr}});
   call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast grad_y or weight");
-  call.Together(grad_bias_, bias_);
+  call.Present(grad_bias_, bool(bias_), bias_.name());
   call.Make(grad_x_, T_, grad_y_, nullptr, 0, {B_, C_, S_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);

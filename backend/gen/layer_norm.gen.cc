@@ -62,7 +62,7 @@ void run_layer_norm(const TVMFFIAny* argv, int32_t count, opcast::Request* reque
     call.Dense(bias_); call.Data(bias_);
   }
   call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast x or weight");
-  call.Together(rstd_, mean_);
+  call.Present(rstd_, bool(mean_), mean_.name());
   call.Make(y_, T_, x_, &x_, 1, {N_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);

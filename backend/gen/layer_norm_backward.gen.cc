@@ -83,7 +83,7 @@ void run_layer_norm_backward(const TVMFFIAny* argv, int32_t count, opcast::Reque
     call.Dense(bias_); call.Data(bias_);
   }
   call.Require((W_ == T_) || (W_ == opcast::DType::kF32), "W == T or W == f32", {{"T", T_, nullptr}, {"W", W_, nullptr}}, "cast grad_y or weight");
-  call.Together(grad_bias_, bias_);
+  call.Present(grad_bias_, bool(bias_), bias_.name());
   call.Make(grad_x_, T_, grad_y_, &grad_y_, 1, {N_});
   call.DTypeAs(grad_x_, T_, "grad_y");
   call.SameDevice(grad_x_, grad_y_);

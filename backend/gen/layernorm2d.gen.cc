@@ -57,7 +57,7 @@ void run_layernorm2d(const TVMFFIAny* argv, int32_t count, opcast::Request* requ
   call.Rank(bias_, 1);
   call.Size(bias_, 0, N_, {{"N", N_, "x"}});
   call.Dense(bias_); call.Data(bias_);
-  call.Together(rstd_, mean_);
+  call.Present(rstd_, bool(mean_), mean_.name());
   call.Make(y_, T_, x_, nullptr, 0, {M_, N_});
   call.DTypeAs(y_, T_, "x");
   call.SameDevice(y_, x_);

@@ -157,9 +157,9 @@ class Call {
   void OutputSize(const char* what, const char* form, int64_t value) const {
     if (value < 0) NegativeSize(what, form, value);
   }
-  // Both are given or neither is.
-  void Together(const Tensor& t, const Tensor& other) const {
-    if (bool(t) != bool(other)) Alone(t, other);
+  // The output is given exactly when it is wanted; the reason says what decides.
+  void Present(const Tensor& t, bool wanted, const char* reason) const {
+    if (bool(t) != wanted) Unlike(t, reason);
   }
   // The output has the leading dims of `batch_of` (none if null), then `sizes`.
   void OutputShape(const Tensor& t, const Tensor* batch_of, int batch_trailing,
@@ -252,7 +252,7 @@ class Call {
                                       const char* hint) const;
   [[noreturn, gnu::cold]] void NegativeSize(const char* what, const char* form,
                                             int64_t value) const;
-  [[noreturn, gnu::cold]] void Alone(const Tensor& t, const Tensor& other) const;
+  [[noreturn, gnu::cold]] void Unlike(const Tensor& t, const char* reason) const;
   [[noreturn, gnu::cold]] void WrongShape(const Tensor& t, const int64_t* leading, int count,
                                           std::initializer_list<int64_t> sizes) const;
   [[noreturn, gnu::cold]] void NotApart(const Tensor& t, const Tensor& other) const;

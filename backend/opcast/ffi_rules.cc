@@ -151,8 +151,8 @@ void Call::NegativeSize(const char* what, const char* form, int64_t value) const
                           std::to_string(value));
 }
 
-void Call::Alone(const Tensor& t, const Tensor& other) const {
-  const std::string as = std::string(" (as ") + other.name() + ")";
+void Call::Unlike(const Tensor& t, const char* reason) const {
+  const std::string as = std::string(" (as ") + reason + ")";
   if (t) Expected("ValueError", t.name(), "None" + as, "an array");
   Expected("ValueError", t.name(), "an array" + as, "None");
 }

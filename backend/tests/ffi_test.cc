@@ -58,7 +58,7 @@ void Optional() {
     return Thrown([&] {
       const Call call("op", any, 2, 2);
       const Tensor y = call.Array(first, "y"), x = call.Array(second, "x");
-      call.Together(y, x);
+      call.Present(y, bool(x), x.name());
     });
   };
   Expect(together(0, 0), "");

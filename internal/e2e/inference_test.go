@@ -29,7 +29,7 @@ func TestInferenceTypes(t *testing.T) {
 
 // onlyThere are the ops of the collection that show what no op of this repository's own shows; TestDerivatives tries the others.
 var (
-	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores dequantize_mxfp4 gated_add gated_add_backward gemm_mxfp4 quantize_mxfp4 scale_all section_sum select_rows shift_tokens")
+	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores dequantize_mxfp4 gated_add gated_add_backward gemm_mxfp4 merge_states quantize_mxfp4 scale_all section_sum select_rows shift_tokens")
 	others    = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
 

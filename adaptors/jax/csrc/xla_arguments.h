@@ -33,8 +33,8 @@ class Arguments {
     values_.Reserve(most);
     tensors_.Reserve(most);
     strides_.Reserve(Dims(frame) + 2 * int64_t{op_.attr_count});
-    return Lengths(frame.attrs) && Flags(frame) && Outputs(frame.rets) && Inputs(frame.args) &&
-           Attributes(frame.attrs) && Scratch(frame.rets) &&
+    return Lengths(frame.attrs) && Flags(frame) && Outputs(frame.rets, frame.attrs) &&
+           Inputs(frame.args) && Attributes(frame.attrs) && Scratch(frame.rets) &&
            (next_result_ == frame.rets.size || Fail("too many results"));
   }
 
@@ -89,10 +89,20 @@ class Arguments {
     return saved < 0 || Scalar(frame.attrs, saved, XLA_FFI_DataType_PRED, &saved_);
   }
 
-  bool Outputs(const XLA_FFI_Rets& rets) {
+  // Says whether an input is given, or, behind the inputs, an attribute of type bool is true.
+  bool Given(int i, const XLA_FFI_Attrs& attrs, bool* given) {
+    *given = i < op_.input_count ? given_[i] : op_.attrs[i - op_.input_count].integer != 0;
+    if (i < op_.input_count) return true;
+    const int at = Find(attrs, op_.attrs[i - op_.input_count].name);
+    return at < 0 || Scalar(attrs, at, XLA_FFI_DataType_PRED, given);
+  }
+
+  bool Outputs(const XLA_FFI_Rets& rets, const XLA_FFI_Attrs& attrs) {
     for (int i = 0; i < op_.output_count; ++i) {
       const Output& output = op_.outputs[i];
-      if ((output.saved && !saved_) || (output.present_if >= 0 && !given_[output.present_if])) {
+      bool there = saved_ || !output.saved;
+      if (output.present_if >= 0 && !Given(output.present_if, attrs, &there)) return false;
+      if (!there) {
         Push(kTVMFFINone);
         continue;
       }
@@ -126,7 +136,8 @@ class Arguments {
     if (!input.mutated) return Buffer(given);
     if (next_result_ == rets_->size) return Fail("too few results");
     const XLA_FFI_Buffer* result = Result(*rets_);
-    return Carry(given, *result) && Buffer(*result);
+    const char* fault = Carry(given, *result, device_);
+    return fault != nullptr ? Fail(fault) : Buffer(*result);
   }
 
   // All of it, or none where no kernel takes any.
@@ -146,24 +157,6 @@ class Arguments {
 
   const XLA_FFI_Buffer* Result(const XLA_FFI_Rets& rets) {
     return static_cast<const XLA_FFI_Buffer*>(rets.rets[next_result_++]);
-  }
-
-  // Puts the contents of a mutated input where the op overwrites them. XLA gives one buffer for
-  // both where the program says so, as the adaptor does; this is for programs that do not.
-  bool Carry(const XLA_FFI_Buffer& from, const XLA_FFI_Buffer& to) {
-    DLDataType type;
-    if (from.dtype != to.dtype || from.rank != to.rank || !Type(from.dtype, &type)) {
-      return Fail("a mutated input differs from its result");
-    }
-    size_t bytes = (type.bits + 7) / 8;
-    for (int64_t i = 0; i < from.rank; ++i) {
-      if (from.dims[i] != to.dims[i]) return Fail("a mutated input differs from its result");
-      bytes *= static_cast<size_t>(from.dims[i]);
-    }
-    if (from.data == to.data || bytes == 0) return true;
-    if (device_.device_type != kDLCPU) return Fail("a mutated input and its result lie apart");
-    std::memmove(to.data, from.data, bytes);
-    return true;
   }
 
   // XLA's buffers are dense and row-major.

@@ -37,7 +37,8 @@ struct Input {
 // An output of an op.
 struct Output {
   bool saved;
-  int present_if;  // number of the input without which it does not exist, or -1
+  int present_if;  // number of the input without which it does not exist, or -1; behind the inputs
+                   // that of an attribute which must be true
   int list;        // number of the list that has as many arrays, or -1
 };
 

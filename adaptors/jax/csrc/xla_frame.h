@@ -50,6 +50,24 @@ inline bool Type(XLA_FFI_DataType type, DLDataType* out) {
   return false;
 }
 
+// Puts the contents of a mutated input where the op overwrites them, and says what is wrong, if
+// anything is. XLA gives one buffer for both where the program says so, as the adaptor does; this
+// is for programs that do not.
+inline const char* Carry(const XLA_FFI_Buffer& from, const XLA_FFI_Buffer& to, DLDevice device) {
+  constexpr const char* kDiffer = "a mutated input differs from its result";
+  DLDataType type;
+  if (from.dtype != to.dtype || from.rank != to.rank || !Type(from.dtype, &type)) return kDiffer;
+  size_t bytes = (type.bits + 7) / 8;
+  for (int64_t i = 0; i < from.rank; ++i) {
+    if (from.dims[i] != to.dims[i]) return kDiffer;
+    bytes *= static_cast<size_t>(from.dims[i]);
+  }
+  if (from.data == to.data || bytes == 0) return nullptr;
+  if (device.device_type != kDLCPU) return "a mutated input and its result lie apart";
+  std::memmove(to.data, from.data, bytes);
+  return nullptr;
+}
+
 // The number of an attribute, or -1.
 inline int Find(const XLA_FFI_Attrs& attrs, const char* name) {
   const size_t length = std::strlen(name);

@@ -21,7 +21,8 @@ class Aliasing(Probes):
         outs: list[Any] = [*made] if isinstance(made, tuple) else [made]
 
         def to(i: int, change: Callable[[Any], Any]) -> Any:
-            given = [change(x) if i == j else np.empty_like(x) for j, x in enumerate(outs)]
+            given: list[Any] = [None if x is None else np.empty_like(x) for x in outs]
+            given[i] = change(outs[i])
             out = tuple(given) if len(given) > 1 else given[0]
             return call.function(*call.args, **{**call.kwargs, "out": out})
 

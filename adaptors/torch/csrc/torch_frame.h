@@ -130,6 +130,7 @@ class Frame {
 
   bool IsNumber(int i) const { return form_ == Form::kNumbers && op_.inputs[i].number >= 0; }
   bool Given(int i) const {
+    if (i >= op_.input_count) return (stack_[i] & 0xff) != 0;  // an attribute of type bool
     return InputAt(i) ||
            (IsNumber(i) && numbers_[static_cast<size_t>(i)].type_index != kTVMFFINone);
   }

@@ -108,7 +108,7 @@ func AlignOutputs(call *Call, caller Caller, got []Output) ([]Output, string) {
 	}
 	out := make([]Output, len(cases.Slots(call.Op)))
 	for i, s := range want {
-		wanted := cases.Exists(s, call.Op, func(in int) bool { return call.Inputs[in] != nil })
+		wanted := call.Op.Exists(s.Arg, func(name string) bool { return call.Inputs[call.Op.InputIndex(name)] != nil }, call.Attrs)
 		if IsBare(caller) && s.Output >= 0 {
 			wanted = call.Out[s.Output] != nil
 		}

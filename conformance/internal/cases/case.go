@@ -136,33 +136,6 @@ func (c *Case) numbers() (text string) {
 	return text
 }
 
-// RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable.
-func (c *Case) RequiredAttrs() {
-	if c.Attrs == nil {
-		c.Attrs = map[string]any{}
-	}
-	for i := range c.Op.Attrs {
-		a := &c.Op.Attrs[i]
-		if _, given := c.Attrs[a.Name]; given {
-			continue
-		}
-		if short := c.DTypes[a.Binds]; short != "" && short != c.DefaultDType(a) {
-			c.Attrs[a.Name] = DType(dtype.LongName(short))
-		} else if !a.HasDefault {
-			c.Attrs[a.Name] = AttrValues(c.Op, a)[0]
-		}
-	}
-}
-
-// DefaultDType is the short dtype that a dtype attr stands for when it is left out.
-func (c *Case) DefaultDType(a *opdef.Attr) string {
-	name, _ := a.Default.(string)
-	if bound, ok := c.DTypes[name]; ok {
-		return bound
-	}
-	return name
-}
-
 func (c *Case) describe(name string) string {
 	parts := []string{name}
 	if c.Op.HasBatch() {

@@ -70,8 +70,8 @@ func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
 
 // givesWithout reports whether a call without an input still gives something back.
 func givesWithout(op *opdef.Op, input string) bool {
-	given := func(i int) bool { return op.Inputs[i].Name != input }
-	return slices.ContainsFunc(Slots(op), func(s Slot) bool { return !s.Saved && Exists(s, op, given) })
+	given := func(name string) bool { return name != input }
+	return slices.ContainsFunc(Slots(op), func(s Slot) bool { return !s.Saved && op.Exists(s.Arg, given, nil) })
 }
 
 // RankZeroPlans is a plan without leading dims, for an op that has such.

@@ -46,18 +46,9 @@ func PublicOutputs(op *opdef.Op) []int {
 	return out
 }
 
-// Exists reports whether a call gives a slot when the given test says which inputs there are: neither an output that
-// depends on an absent input, nor an absent input.
-func Exists(s Slot, op *opdef.Op, given func(input int) bool) bool {
-	if s.Output < 0 {
-		return given(s.Input)
-	}
-	return s.PresentIf == "" || given(op.InputIndex(s.PresentIf))
-}
-
 // Has reports whether the call gives the slot.
 func (c *Case) Has(s Slot) bool {
-	return Exists(s, c.Op, func(i int) bool { return c.Inputs[i] != nil })
+	return c.Op.Exists(s.Arg, func(name string) bool { return c.Inputs[c.Op.InputIndex(name)] != nil }, c.Attrs)
 }
 
 // ZeroResults are zeroed arrays of the inferred dtypes and shapes, one per slot; nil where the call does not give it.

@@ -8,6 +8,36 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
+// RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable. Results that an
+// attr switches on are there, as optional inputs are.
+func (c *Case) RequiredAttrs() {
+	if c.Attrs == nil {
+		c.Attrs = map[string]any{}
+	}
+	for i := range c.Op.Attrs {
+		a := &c.Op.Attrs[i]
+		if _, given := c.Attrs[a.Name]; given {
+			continue
+		}
+		if short := c.DTypes[a.Binds]; short != "" && short != c.DefaultDType(a) {
+			c.Attrs[a.Name] = DType(dtype.LongName(short))
+		} else if c.Op.Switches(a) {
+			c.Attrs[a.Name] = true
+		} else if !a.HasDefault {
+			c.Attrs[a.Name] = AttrValues(c.Op, a)[0]
+		}
+	}
+}
+
+// DefaultDType is the short dtype that a dtype attr stands for when it is left out.
+func (c *Case) DefaultDType(a *opdef.Attr) string {
+	name, _ := a.Default.(string)
+	if bound, ok := c.DTypes[name]; ok {
+		return bound
+	}
+	return name
+}
+
 // AttrValues are the values that an attr takes in a sweep; the first is a safe one.
 func AttrValues(op *opdef.Op, a *opdef.Attr) []any {
 	if preferred := op.Samples[a.Name]; preferred != nil && a.Type != "dtype" {

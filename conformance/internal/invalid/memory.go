@@ -99,17 +99,26 @@ func outputPresence(c *cases.Case, caller calls.Caller) []Change {
 	firstSaved := slices.IndexFunc(c.Op.Outputs, func(a opdef.Arg) bool { return a.Saved })
 	for i, o := range c.Op.Outputs {
 		absent := func(call *calls.Call) { call.Out[i] = nil }
-		if input := c.Op.InputIndex(o.PresentIf); o.PresentIf != "" {
+		if o.PresentIf != "" {
 			if calls.IsBare(caller) || len(cases.PublicOutputs(c.Op)) > 1 { // else no out= is given at all
 				add("output missing", i, false, absent)
 			}
-			add("output too many", i, true, func(call *calls.Call) { call.Inputs[input] = nil })
+			add("output too many", i, true, func(call *calls.Call) { withdraw(call, &o) })
 		}
 		if o.Saved && calls.IsBare(caller) && len(c.Op.Outputs)-firstSaved > 1 {
 			add("saved output missing", i, i == firstSaved, absent)
 		}
 	}
 	return out
+}
+
+// withdraw takes away what an output depends on.
+func withdraw(call *calls.Call, out *opdef.Arg) {
+	if call.Op.Switch(out) != nil {
+		call.Attrs[out.PresentIf] = false
+	} else {
+		call.Inputs[call.Op.InputIndex(out.PresentIf)] = nil
+	}
 }
 
 // outputCount are too many arrays for the outputs, none at all, and a list in the place of one array or of a tuple.

@@ -50,8 +50,8 @@ func (v *callerView) Params() []param {
 		if a.List {
 			comment += " each"
 		}
-		p := param{Type: kind, Name: a.Name, Comment: comment + absentWhen(&a) + ". " + a.Doc}
-		if absentWhen(&a) != "" {
+		p := param{Type: kind, Name: a.Name, Comment: comment + absentWhen(v.Op, &a) + ". " + a.Doc}
+		if absentWhen(v.Op, &a) != "" {
 			p.Default = "nullptr"
 		}
 		all = append(all, p)

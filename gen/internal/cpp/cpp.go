@@ -84,7 +84,7 @@ func (v *opView) Fields() []field {
 		if a.List {
 			out = append(out, v.listField(&a, "", a.Type.Text+" each"))
 		} else {
-			out = append(out, pointer(&a, "", a.Type.Text+absentWhen(&a)))
+			out = append(out, pointer(&a, "", a.Type.Text+absentWhen(v.Op, &a)))
 		}
 	}
 	for _, a := range v.Inputs {
@@ -140,9 +140,9 @@ func (v *opView) inputFields(a opdef.Arg) []field {
 		return []field{v.listField(&a, qualifier, strings.Replace(comment, a.Type.Text, a.Type.Text+" each", 1))}
 	}
 	if v.TakesNumber(&a) {
-		return []field{scalarField(&a, comment+strings.Replace(absentWhen(&a), "null", "false", 1))}
+		return []field{scalarField(&a, comment+strings.Replace(absentWhen(v.Op, &a), "null", "false", 1))}
 	}
-	out := []field{pointer(&a, qualifier, comment+absentWhen(&a))}
+	out := []field{pointer(&a, qualifier, comment+absentWhen(v.Op, &a))}
 	_, trailing := rule.Trailing(a.Type)
 	if a.Type.Lead() == opdef.Broadcast {
 		value := ifThere(&a, fmt.Sprintf("lead.Rows(call, %s, %d)", name, trailing), "opcast::Broadcast{}")

@@ -43,12 +43,24 @@ func (v *handlerOp) HandlerInputs() string {
 	return strings.Join(list, ", ")
 }
 
-// HandlerOutputs initialises the op's outputs there: saved, number of the input that must be given, number of the list.
+// HandlerOutputs initialises the op's outputs there: saved, number of the input that must be given, or behind all inputs that of the
+// attribute that must be true, and number of the list.
 func (v *handlerOp) HandlerOutputs() string {
+	var names []string
+	for _, a := range v.ABIAttrs() {
+		names = append(names, a.Name)
+	}
+	return v.outputs(names)
+}
+
+// StableOutputs are the same in the table of PyTorch's handlers, which has all attributes.
+func (v *handlerOp) StableOutputs() string { return v.outputs(v.AttrNames()) }
+
+func (v *handlerOp) outputs(attrs []string) string {
 	var list []string
 	for i := range v.Outputs {
 		out := v.Outputs[i]
-		number := slices.IndexFunc(v.Inputs, func(a opdef.Arg) bool { return a.Name == out.PresentIf })
+		number := slices.Index(append(opdef.ArgNames(v.Inputs), attrs...), out.PresentIf)
 		list = append(list, fmt.Sprintf("{%t, %d, %d}", out.Saved, number, slices.Index(v.Lists(), out.Per)))
 	}
 	return strings.Join(list, ", ")

@@ -173,7 +173,7 @@ func (v *opView) ArrayRows() []string {
 
 func (v *opView) arrayRow(a *opdef.Arg, role string) string {
 	row := fmt.Sprintf("opcast::Array::%s(%q)", role, a.Name)
-	if absentWhen(a) != "" {
+	if absentWhen(v.Op, a) != "" {
 		row += ".Optional()"
 	}
 	if a.List {

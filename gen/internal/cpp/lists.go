@@ -104,7 +104,7 @@ func (v *opView) required() []string {
 		switch {
 		case a.List:
 			out = append(out, fmt.Sprintf("opcast::RequireList(call, %s, %s, %q);", v.Place(a.Name), lengthOf(&a), a.Name))
-		case absentWhen(&a) == "":
+		case absentWhen(v.Op, &a) == "":
 			out = append(out, fmt.Sprintf("call.Required({{%s, %q}});", v.Place(a.Name), a.Name))
 		}
 	}

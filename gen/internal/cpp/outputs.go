@@ -10,10 +10,12 @@ import (
 )
 
 // absentWhen says when the pointer to an argument is null, as a comment on its field; "" for never.
-func absentWhen(a *opdef.Arg) string {
+func absentWhen(op *opdef.Op, a *opdef.Arg) string {
 	switch {
 	case a.Optional:
 		return ", null when absent"
+	case op.Switch(a) != nil:
+		return ", null when " + a.PresentIf + " is false"
 	case a.PresentIf != "":
 		return ", null when " + a.PresentIf + " is absent"
 	case a.Saved:
@@ -26,7 +28,7 @@ func absentWhen(a *opdef.Arg) string {
 func (v *opView) RequiredNames() string {
 	var out []string
 	for _, a := range slices.Concat(v.Inputs, v.Outputs) {
-		if absentWhen(&a) == "" {
+		if absentWhen(v.Op, &a) == "" {
 			out = append(out, fmt.Sprintf("{%s, %q}", v.Place(a.Name), a.Name))
 		}
 	}
@@ -48,7 +50,7 @@ func (v *opView) carriedDType(d opdef.DTypeVar) []string {
 		return nil
 	}
 	name, value := v.first(out.Name), v.first(out.Name)+".dtype()"
-	if absentWhen(out) != "" {
+	if absentWhen(v.Op, out) != "" {
 		value = fmt.Sprintf("%s ? %s : %s", name, value, enumerator(d.OneOf[0]))
 	}
 	return one("const opcast::DType %s = %s;", variable(d.Name), value)
@@ -59,7 +61,7 @@ func (v *opView) output(r rule.Rule) []string {
 	i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
 	others := opdef.ArgNames(slices.Concat(v.Inputs, v.Outputs[:i]))
 	given := ""
-	if absentWhen(r.Tensor) != "" {
+	if absentWhen(v.Op, r.Tensor) != "" {
 		given = r.Arg
 	}
 	return ifGiven(given, append(v.made(&v.Outputs[i]), v.writtenRules(&v.Outputs[i], others)...))

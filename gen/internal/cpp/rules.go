@@ -158,7 +158,11 @@ func (v *opView) sizeStatement(r rule.Rule) []string {
 		}
 		return one("call.OutputSize(%q, %q, %s);", r.What, r.Form, v.expr(r.Expr))
 	case rule.Presence:
-		return one("call.Together(%s, %s);", name, variable(r.Other))
+		other := variable(r.Other)
+		if v.Switch(r.Tensor) != nil {
+			return one("call.Present(%s, %s, %s ? %q : %q);", name, other, other, r.Other+" is true", r.Other+" is false")
+		}
+		return one("call.Present(%s, bool(%s), %s.name());", name, other, other)
 	case rule.Output:
 		return v.output(r)
 	case rule.Scratch:
@@ -185,7 +189,7 @@ func (v *opView) bindSize(r rule.Rule) []string {
 func (v *opView) carried(r rule.Rule) []string {
 	i := slices.IndexFunc(v.Outputs, func(a opdef.Arg) bool { return a.Name == r.Arg })
 	check := one("call.DTypeIn(%s, {%s});", v.variable(r.Arg), v.choices(r.Var))
-	if absentWhen(&v.Outputs[i]) != "" {
+	if absentWhen(v.Op, &v.Outputs[i]) != "" {
 		return ifGiven(r.Arg, check)
 	}
 	return check

@@ -75,7 +75,7 @@ func (v *arrayOp) Allocate() []string {
 		a := &allocated[i]
 		switch {
 		case a.PresentIf != "":
-			lines = append(lines, a.Name+" = None", "if "+a.PresentIf+" is not None:", "    "+v.empty(a, 16))
+			lines = append(lines, a.Name+" = None", "if "+v.when(a)+":", "    "+v.empty(a, 16))
 		case i == 0 && v.givenOut():
 			lines = append(lines, a.Name+" = out", "if "+a.Name+" is None:", "    "+v.empty(a, 16))
 		default:

@@ -35,8 +35,12 @@ func (v *checkView) ruled(print func(rule.Rule) []statement) (out []statement) {
 		if g.When != nil {
 			body = block(codef("if %s:", v.expr(g.When)), body)
 		}
-		if g.If != "" {
+		switch {
+		case g.If == "":
+		case v.InputIndex(g.If) >= 0:
 			body = ifGiven(variable(g.If), body)
+		default: // an attribute
+			body = block(codef("if %s:", variable(g.If)), body)
 		}
 		out = append(out, body...)
 	})

@@ -17,7 +17,7 @@ func (v *checkView) result(inputs code) []statement {
 		}
 		spec := codef("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
 		if out.PresentIf != "" {
-			spec = codef("None if %s is None else %s", variable(out.PresentIf), spec)
+			spec = codef("None if %s else %s", v.lacks(&out), spec)
 		}
 		specs = append(specs, spec)
 	}
@@ -58,18 +58,36 @@ func (v *checkView) given(inputs code) []statement {
 		return nil
 	}
 	var names, partners, conditions []string
+	var reasons []code
 	for _, out := range v.Results() {
 		from := v.Program.DTypeOf[out.Type.Var]
 		if v.InputIndex(from) < 0 {
 			from = ""
 		}
 		names, partners, conditions = append(names, out.Name), append(partners, from), append(conditions, out.PresentIf)
+		reasons = append(reasons, v.reason(&out))
 	}
 	call := codef("_m.outputs(fw, op, %s, specs, out, %s, %s", quotedTuple(names), inputs, quotedTuple(partners))
 	if slices.ContainsFunc(conditions, func(c string) bool { return c != "" }) {
-		call = codef("%s, %s", call, quotedTuple(conditions))
+		call = codef("%s, %s", call, tupleOf(reasons))
 	}
 	return block(codef("if out is not None:"), do("%s)", call))
+}
+
+// lacks is the condition under which a call has no such output.
+func (v *checkView) lacks(out *opdef.Arg) code {
+	if v.Switch(out) != nil {
+		return codef("not %s", variable(out.PresentIf))
+	}
+	return codef("%s is None", variable(out.PresentIf))
+}
+
+// reason is what says whether a call has an output, as errors name it.
+func (v *checkView) reason(out *opdef.Arg) code {
+	if v.Switch(out) == nil {
+		return codef("%q", out.PresentIf)
+	}
+	return codef("%q if %s else %q", out.PresentIf+" is true", variable(out.PresentIf), out.PresentIf+" is false")
 }
 
 func (v *checkView) shape(t opdef.Type) code {

@@ -65,11 +65,19 @@ func (v *function) outText() string {
 	return text
 }
 
+// absence says when a call has no such result.
+func (v *function) absence(a *opdef.Arg) string {
+	if v.Switch(a) != nil {
+		return "None unless " + a.PresentIf + " is true."
+	}
+	return "None where " + a.PresentIf + " is."
+}
+
 // returned appends a result: an output, or an input that the op overwrites.
 func (v *function) returned(d *view.Docstring, a *opdef.Arg) {
 	switch {
 	case a.PresentIf != "":
-		d.Item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.Convention(), v.shapeText(a), "None where "+a.PresentIf+" is.")
+		d.Item(a.Name+" : "+v.FW.Python.Array+" or None", a.Doc, a.Convention(), v.shapeText(a), v.absence(a))
 	case a.Mutated:
 		kind, text := v.arrayText(a), "The new values of the "+plural(a, "argument", "arguments")+"."
 		if v.FW.Python.Out {

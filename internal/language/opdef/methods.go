@@ -54,6 +54,33 @@ func (o *Op) InputIndex(name string) int {
 	return slices.IndexFunc(o.Inputs, func(a Arg) bool { return a.Name == name })
 }
 
+// Switch is the attribute that says whether a call has an output; nil where none does.
+func (o *Op) Switch(out *Arg) *Attr {
+	i := slices.IndexFunc(o.Attrs, func(a Attr) bool { return a.Name == out.PresentIf })
+	if i < 0 {
+		return nil
+	}
+	return &o.Attrs[i]
+}
+
+// Switches says whether an attribute decides about an output.
+func (o *Op) Switches(a *Attr) bool {
+	return slices.ContainsFunc(o.Outputs, func(out Arg) bool { return out.PresentIf == a.Name })
+}
+
+// Exists says whether a call has an argument, if it is not saved: an optional input that is given, or an output that does not depend on
+// what is absent or false. The call gives some attributes by name.
+func (o *Op) Exists(arg *Arg, given func(input string) bool, attrs map[string]any) bool {
+	switch {
+	case arg.PresentIf == "":
+		return o.InputIndex(arg.Name) < 0 || given(arg.Name)
+	case o.Switch(arg) == nil:
+		return given(arg.PresentIf)
+	}
+	on, _ := o.AttrValue(attrs, arg.PresentIf).(bool)
+	return on
+}
+
 // Results are what a call gives back, in order: the outputs that are not saved, then the mutated inputs.
 func (o *Op) Results() []Arg {
 	return append(o.Returned(), o.Mutated()...)

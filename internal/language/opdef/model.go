@@ -161,7 +161,7 @@ type Arg struct {
 	Sorted   bool
 	// Unchecked says that only debugging looks at them.
 	Unchecked bool
-	// PresentIf names the optional input on which an output's existence depends.
+	// PresentIf names what an output's existence depends on: an optional input, or an attribute of type bool.
 	PresentIf string
 	// In names the list of which this is array number At, in the instance of an op; "" elsewhere. Own says that its leading
 	// dims are those of the arrays number At only.

@@ -108,7 +108,7 @@ func (e *evaluation) run() error {
 		}
 	}
 	for _, r := range e.program.Rules {
-		if r.If != "" && !e.call.Inputs[r.If].Given {
+		if r.If != "" && !e.holds(r.If) {
 			if r.Kind == DTypeIn && r.Var != "" {
 				e.dtypes[r.Var] = r.Allowed[0]
 			}

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -77,17 +78,30 @@ func (e *evaluation) presence(r Rule) error {
 	if e.call.Out == nil {
 		return nil
 	}
-	other, isInput := e.call.Inputs[r.Other]
-	if !isInput {
-		other = e.call.Out[r.Other]
+	given, because := e.call.Out[r.Arg].Given, r.Other
+	wanted := e.call.Out[r.Other].Given
+	if r.Tensor.PresentIf != "" {
+		wanted = e.holds(r.Other)
 	}
-	switch given := e.call.Out[r.Arg].Given; {
-	case given && !other.Given:
-		return expected("ValueError", r.Arg, "None (as %s), got an array", r.Other)
-	case other.Given && !given:
-		return expected("ValueError", r.Arg, "an array (as %s), got None", r.Other)
+	if e.program.Op.Switch(r.Tensor) != nil {
+		because = fmt.Sprintf("%s is %t", r.Other, wanted)
+	}
+	switch {
+	case given && !wanted:
+		return expected("ValueError", r.Arg, "None (as %s), got an array", because)
+	case wanted && !given:
+		return expected("ValueError", r.Arg, "an array (as %s), got None", because)
 	}
 	return nil
+}
+
+// holds says whether an optional input is given, or an attribute true.
+func (e *evaluation) holds(name string) bool {
+	if e.program.Op.InputIndex(name) >= 0 {
+		return e.call.Inputs[name].Given
+	}
+	on, _ := e.program.Op.AttrValue(e.call.Attrs, name).(bool)
+	return on
 }
 
 // outShape is the shape that an argument has under the sizes bound so far.

@@ -51,7 +51,7 @@ const (
 	Require
 	// OutSize: the size of an output or scratch tensor has a value and is not negative; What says of which.
 	OutSize
-	// Presence: an output is given exactly when Other is: its optional input, or another saved output.
+	// Presence: an output is given exactly when Other is, an optional input or another saved output, or when the attribute Other is true.
 	Presence
 	// Output: a given output has the inferred dtype and shape and dense, writable memory of its own.
 	Output

@@ -16,9 +16,11 @@ inputs = [
   { name = "step", type = "T[*, N]", doc = "In." },
   { name = "bias", type = "T[N + K]", optional = true, doc = "In." },
 ]
+attrs = [{ name = "ends", type = "bool", default = false, doc = "Whether to give ends." }]
 outputs = [
   { name = "norm", type = "T[*]", doc = "Out." },
   { name = "total", type = "T[K - 2]", present_if = "bias", doc = "Out." },
+  { name = "tail", type = "T[N - 3]", present_if = "ends", doc = "Out." },
 ]
 reference = "return x"
 `
@@ -47,6 +49,10 @@ func TestWrittenGoldenText(t *testing.T) {
 		return change(name, func(v *rule.Value) { v.Strides = s })
 	}
 	bias := func(c *rule.Call) { c.Inputs["bias"] = array("float32", 9) }
+	ends := func(v bool) func(*rule.Call) { return func(c *rule.Call) { c.Attrs["ends"] = v } }
+	narrow := func(c *rule.Call) {
+		c.Inputs = map[string]rule.Value{"x": array("float32", 3, 2), "state": array("float32", 2), "step": array("float32", 3, 2)}
+	}
 	both := func(edits ...func(*rule.Call)) func(*rule.Call) {
 		return func(c *rule.Call) {
 			for _, edit := range edits {
@@ -61,7 +67,7 @@ func TestWrittenGoldenText(t *testing.T) {
 		return func(c *rule.Call) {
 			c.Out = map[string]rule.Value{}
 			for _, name := range names {
-				c.Out[name] = map[string]rule.Value{"norm": array("float32", 3), "total": array("float32", 3)}[name]
+				c.Out[name] = map[string]rule.Value{"norm": array("float32", 3), "total": array("float32", 3), "tail": array("float32", 1)}[name]
 			}
 		}
 	}
@@ -85,6 +91,12 @@ func TestWrittenGoldenText(t *testing.T) {
 		{"no output needed", out("norm"), ""},
 		{"negative size of an absent output", func(c *rule.Call) { c.Inputs["bias"] = array("float32", 5) },
 			"ValueError: window: output total would have a negative dimension: K - 2 = -1"},
+		{"switched on", both(ends(true), out("norm", "tail")), ""},
+		{"not switched on", out("norm", "tail"), "ValueError: window: tail: expected None (as ends is false), got an array"},
+		{"switched off", both(ends(false), out("norm", "tail")), "ValueError: window: tail: expected None (as ends is false), got an array"},
+		{"switched on, and absent", both(ends(true), out("norm")), "ValueError: window: tail: expected an array (as ends is true), got None"},
+		{"negative size of an output that is off", narrow, ""},
+		{"negative size of an output that is on", both(narrow, ends(true)), "ValueError: window: output tail would have a negative dimension: N - 3 = -1"},
 		{"strided output", both(bias, out("norm", "total"), func(c *rule.Call) {
 			v := c.Out["norm"]
 			v.Strides = []int64{2}

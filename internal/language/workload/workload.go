@@ -124,7 +124,7 @@ func (c Call) Given(name string) bool { return !slices.Contains(c.Without, name)
 func (c Call) Bytes() (int64, error) {
 	total := int64(0)
 	for _, arg := range slices.Concat(c.Op.Inputs, c.Op.Returned(), c.Op.Mutated()) {
-		if !c.Given(arg.Name) || arg.PresentIf != "" && !c.Given(arg.PresentIf) {
+		if !c.Op.Exists(&arg, c.Given, c.Attrs) {
 			continue
 		}
 		shape, err := c.Shape(arg.Type)

@@ -17,11 +17,17 @@ inputs = [
   { name = "acc",  type = "f32[*, N]", mutated = true, doc = "Sums." },
   { name = "bias", type = "T[N]", optional = true, doc = "Bias." },
 ]
-attrs = [{ name = "pad", type = "int", default = 2, doc = "Columns of zeros." }]
+attrs = [
+  { name = "pad",  type = "int", default = 2, doc = "Columns of zeros." },
+  { name = "sums", type = "bool", default = false, doc = "Whether to sum y." },
+]
 let.P = "N + pad"
-outputs = [{ name = "y", type = "T[*, P]", doc = "Product." }]
+outputs = [
+  { name = "y", type = "T[*, P]", doc = "Product." },
+  { name = "s", type = "f32[*]", present_if = "sums", doc = "Sums of rows." },
+]
 flops = "2*batch*P*K"
-reference = "return a @ b, acc"
+reference = "return a @ b, None, acc"
 [workloads.small]
 "*" = [2, 3]
 K = 4
@@ -33,6 +39,7 @@ bias = false
 K = 1
 N = 10
 pad = 0
+sums = true
 `
 
 // TestCost counts by hand: 2 bytes for bfloat16, 4 for float32, overwritten arrays twice.
@@ -55,7 +62,7 @@ func TestCost(t *testing.T) {
 	}
 	want := map[string][2]int64{
 		"small": {2*6*4 + 2*4*5 + 2*4*6*5 + 2*6*7, 2 * 6 * 7 * 4},
-		"wide":  {4*1 + 4*10 + 2*4*10 + 4*10 + 4*10, 2 * 10},
+		"wide":  {4*1 + 4*10 + 2*4*10 + 4*10 + 4*10 + 4, 2 * 10},
 	}
 	for name, w := range want {
 		call, ok := ByName(p.Ops[0], name)

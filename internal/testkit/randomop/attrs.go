@@ -72,6 +72,15 @@ func (d *Drawer) sizes() []string {
 	return names
 }
 
+// flag is an attribute that can switch an output on; "" if there is none.
+func (d *Drawer) flag() string {
+	i := slices.IndexFunc(d.op.attrs, func(a attr) bool { return a.use == "flag" })
+	if i < 0 {
+		return ""
+	}
+	return d.op.attrs[i].name
+}
+
 // choice is a condition on attributes; "" if there are none for one.
 func (d *Drawer) choice() string {
 	var all []string

@@ -33,7 +33,7 @@ func (op *Op) CPP() string {
 	}
 	for i, a := range op.results() {
 		statement := op.cppOf(a, name)
-		if a.optional || a.present != "" || a.saved {
+		if a.optional || a.present != "" || a.flag != "" || a.saved {
 			statement = "if (args." + a.name + " != nullptr) " + statement
 		}
 		fmt.Fprintf(&b, "  %s\n", statement)

@@ -33,6 +33,10 @@ func (d *Drawer) differentiable() []*Op {
 		}
 		op.outputs = append(op.outputs, y)
 	}
+	if n > 1 && d.often(4) {
+		op.attrs = append(op.attrs, attr{"wanted", `"bool"` + pick(d, "", ", default = false", ", default = true"), "flag", "true"})
+		op.outputs[1].flag = "wanted"
+	}
 	op.sumUp()
 	if d.often(4) {
 		op.parallel = d.independent()
@@ -189,7 +193,7 @@ func (op *Op) backward(of *Op, prefix string) {
 		case y.saved:
 			op.inputs = append(op.inputs, arg{name: y.name, dtype: y.dtype, lead: y.lead, dims: y.dims})
 		case y.rule == "polynomial":
-			op.inputs = append(op.inputs, arg{name: prefix + y.name, dtype: y.dtype, lead: y.lead, dims: y.dims, optional: y.present != ""})
+			op.inputs = append(op.inputs, arg{name: prefix + y.name, dtype: y.dtype, lead: y.lead, dims: y.dims, optional: y.present+y.flag != ""})
 		}
 	}
 	for _, x := range arguments(of) {
@@ -221,7 +225,7 @@ func (op *Op) forward(of *Op, prefix string) {
 		if y.rule != "polynomial" || y.saved {
 			continue
 		}
-		g := arg{name: prefix + y.name, dtype: y.dtype, lead: y.lead, dims: y.dims, rule: "polynomial", present: y.present}
+		g := arg{name: prefix + y.name, dtype: y.dtype, lead: y.lead, dims: y.dims, rule: "polynomial", present: y.present, flag: y.flag}
 		for _, t := range y.terms {
 			for _, x := range arguments(of) {
 				g.terms = append(g.terms, t.derive(x.name, prefix+x.name)...)

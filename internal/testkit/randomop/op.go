@@ -11,7 +11,7 @@
 //	inputs: sorted, lse                              of integers; of float32
 //	packs                                            of inputs, and of results that are copies of them
 //	inputs: list                                     of arrays with sizes or leading dims of their own, also overwritten, beside optional inputs
-//	outputs: saved, present_if, valid, lse           all
+//	outputs: saved, present_if, valid, lse           all; with optional inputs, or switched on by an attribute
 //	outputs: list, sum, len                          copies of the arrays, their rows one after the other, and how many
 //	attributes                                       every type; default, optional, min, max, one_of, binds
 //	types                                            "*", "...", no leading dims; names, arithmetic, 0 and 1, choices by attributes
@@ -87,7 +87,9 @@ type arg struct {
 	list                    string
 	keys                    string
 	rule, from, by, present string
-	terms                   []term
+	// flag is the attribute that switches an output on.
+	flag  string
+	terms []term
 	// packs is the dtype of which each element holds several numbers.
 	packs string
 }

@@ -28,6 +28,9 @@ func (d *Drawer) outputs() {
 		if a.dtype == "f32" && d.often(2) {
 			a.keys += d.convention()
 		}
+		if i > 0 && a.present == "" && d.often(4) {
+			a.flag = d.flag()
+		}
 		d.op.outputs = append(d.op.outputs, a)
 	}
 	for _, in := range d.op.inputs {

@@ -58,7 +58,7 @@ func TestDrawsCoverTheLanguage(t *testing.T) {
 		"since =", "deprecated =", "deterministic =", "let.", "require =", "samples.", "order = [", "scratch = [", "zeroed = true", "parallel =", "sums =", "backward =",
 		"forward =", "_backward_backward", "_forward_forward", "_backward_forward", "_forward_backward", "flops =", "workloads.", "[[kernels]]", "params.p1 =", "when =",
 		"supported = true", "query_workspace = true", "scratch = false", "dtypes = {", "optional = true", "mutated = true", `stride = "any"`, `stride = "last"`,
-		"sorted = true", "min = 0, max =", "lse =", "saved = true", "present_if =", `valid = "count"`, "one_of =", `binds = "O"`, `"int[]"`, `"int[2]"`, `"str"`,
+		"sorted = true", "min = 0, max =", "lse =", "saved = true", "present_if =", `present_if = "a`, `present_if = "wanted"`, `valid = "count"`, "one_of =", `binds = "O"`, `"int[]"`, `"int[2]"`, `"str"`,
 		"list = true", `list = "x0"`, "sum(n)", "len(x0)", "[*", "[...", " if ", "ceildiv(", "is_pow2(", "sum(", "len(", `sums = ["*"`, `parallel = ["*"`, "aligned(", "packs =", "f8e4m3fn", "u64", "f64", `type = "O[`, `type = "X2[`, "dtypes = { X",
 	} {
 		if !strings.Contains(all, word) {

@@ -109,6 +109,8 @@ func (op *Op) pythonOf(a *arg) string {
 	}
 	shape += ")"
 	switch text := op.pythonRule(a, shape); {
+	case a.flag != "":
+		return fmt.Sprintf("(%s) if %s else None", text, a.flag)
 	case a.present != "":
 		return fmt.Sprintf("None if %s is None else (%s)", a.present, text)
 	case a.mutated && a.optional:

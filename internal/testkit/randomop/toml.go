@@ -62,8 +62,8 @@ func (op *Op) arguments(b *strings.Builder) {
 	}
 	b.WriteString("]\noutputs = [\n")
 	for _, a := range op.outputs {
-		if a.present != "" {
-			a.keys += fmt.Sprintf(", present_if = %q", a.present)
+		if condition := a.present + a.flag; condition != "" {
+			a.keys += fmt.Sprintf(", present_if = %q", condition)
 		}
 		if a.saved {
 			a.keys += ", saved = true"

@@ -149,7 +149,7 @@ def outputs(
     """Check arrays that the caller gave for the results.
 
     Each has a name, an inferred spec and a partner: the input from which it has its dtype, or "".
-    Conditions are the optional inputs on which the existence of outputs depends.
+    Conditions say what the existence of outputs depends on, in the words of errors.
     """
     if len(out) != len(names):
         arrays_text = "1 array" if len(names) == 1 else f"{len(names)} arrays"

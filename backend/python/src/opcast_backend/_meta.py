@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
 
@@ -24,7 +24,7 @@ class Arg(NamedTuple):
     saved: bool = False
     """Whether the output is computed only when a gradient is wanted, and is no result."""
     present_if: str = ""
-    """The optional input that must be given for the output to exist."""
+    """The optional input that must be given for the output to exist, or the attribute that must be true."""
     list: bool = False
     """Whether the input is a list of arrays."""
     per: str = ""
@@ -115,6 +115,17 @@ class Op(NamedTuple):
         """Names of what a call returns: the outputs that are not saved, then the mutated inputs."""
         outputs = [a.name for a in self.outputs if not a.saved]
         return (*outputs, *(a.name for a in self.inputs if a.mutated))
+
+    def absent(self) -> Callable[[Sequence[Any]], list[bool]]:
+        """Return what says of each output whether a call with these inputs, and then attributes, lacks it."""
+        names = [a.name for a in self.inputs] + [a.name for a in self.attrs]
+        needs = [names.index(a.present_if) if a.present_if else -1 for a in self.outputs]
+        values = len(self.inputs)
+
+        def lacks(args: Sequence[Any]) -> list[bool]:
+            return [i >= 0 and (args[i] is None if i < values else not args[i]) for i in needs]
+
+        return lacks
 
     @property
     def derived_from(self) -> str:

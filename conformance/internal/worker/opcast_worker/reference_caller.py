@@ -40,7 +40,8 @@ class Reference:
         try:
             evaluate = self.evaluation(request, invalid="warn")
             results = evaluated(evaluate, self.arguments(request, blobs))
-            lacking = any("none" in v for v in request["arguments"].values())
+            given = request["arguments"].values()
+            lacking = any("none" in v or v.get("bool") is False for v in given)
             if text := misfit(results, may_lack=lacking):
                 return {"error": text, "outputs": []}, []
             return described(results)
@@ -227,7 +228,7 @@ def accepting(
 def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
     """Say which result is no array of numbers, in a sentence; nothing if all are.
 
-    Only where an input is left out may a result be None.
+    Only where an input is left out, or an attribute false, may a result be None.
     """
     for i, r in enumerate(results):
         of = f"result {i}: " if len(results) > 1 else ""

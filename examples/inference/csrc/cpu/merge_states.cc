@@ -21,7 +21,7 @@ opcast::Status MergeStates(const MergeStatesArgs& args, const opcast::Launch& la
         for (int64_t d = i * a.D; d < (i + 1) * a.D; ++d) {
           a.o[d] = Narrow<T>(Widen(a.a[d]) * share_x + Widen(a.b[d]) * share_y);
         }
-        a.lse[i] = static_cast<float>(lse);
+        if (a.lse) a.lse[i] = static_cast<float>(lse);
       }
     });
     return opcast::Status::Ok();

@@ -161,9 +161,9 @@ func (c *checker) outputs() {
 		path := tomldoc.Element("outputs", i)
 		arg := c.arg(kindOutput, path, raw.Name, raw.Type)
 		c.needDoc(path, "output "+raw.Name, raw.Doc)
-		arg.Doc, arg.Saved, arg.PresentIf = raw.Doc, raw.Saved, raw.PresentIf
-		if c.doc.Given(tomldoc.Join(path, "present_if")) {
-			c.presentIf(path, raw.PresentIf)
+		arg.Doc, arg.Saved = raw.Doc, raw.Saved
+		if c.doc.Given(tomldoc.Join(path, "present_if")) && c.decides(path, raw.PresentIf) {
+			arg.PresentIf = raw.PresentIf
 		}
 		arg.LSE = c.lse(tomldoc.Join(path, "lse"), raw.LSE)
 		arg.Valid, arg.Per, arg.List = raw.Valid, raw.List, raw.List != ""
@@ -175,8 +175,18 @@ func (c *checker) outputs() {
 	for i := range c.op.Outputs {
 		c.valid(tomldoc.Join(tomldoc.Element("outputs", i), "valid"), &c.op.Outputs[i])
 	}
-	if len(c.op.Outputs) > 0 && len(c.op.Results()) == 0 {
+	c.returned()
+}
+
+// returned checks that a call gives something back.
+func (c *checker) returned() {
+	always := func(a opdef.Arg) bool { return c.op.Switch(&a) == nil }
+	switch results := c.op.Results(); {
+	case len(c.op.Outputs) == 0:
+	case len(results) == 0:
 		c.report("outputs", code.NoArgs, "let one output not be saved", "the op returns nothing: every output is saved")
+	case !slices.ContainsFunc(results, always):
+		c.report("outputs", code.NoArgs, "let one output not depend on an attribute", "a call in which %s is false returns nothing", results[0].PresentIf)
 	}
 }
 
@@ -188,18 +198,23 @@ func (c *checker) saved(path string, arg opdef.Arg) {
 		c.report(tomldoc.Join(path, "saved"), code.Backward, "add backward, or leave saved out",
 			"output %s is saved for a gradient that the op does not have", arg.Name)
 	case arg.Saved && arg.PresentIf != "":
-		c.report(tomldoc.Join(path, "saved"), code.Saved, "leave present_if out", "saved output %s depends on an optional input", arg.Name)
+		c.report(tomldoc.Join(path, "saved"), code.Saved, "leave present_if out", "saved output %s depends on %s", arg.Name, arg.PresentIf)
 	case !arg.Saved && before > 0 && c.op.Outputs[before-1].Saved:
 		c.report(path, code.Saved, "move it up: saved outputs stand last", "output %s stands after the saved output %s",
 			arg.Name, c.op.Outputs[before-1].Name)
 	}
 }
 
-func (c *checker) presentIf(path, name string) {
+// decides checks what the existence of an output depends on.
+func (c *checker) decides(path, name string) bool {
 	i := c.op.InputIndex(name)
-	if i < 0 || !c.op.Inputs[i].Optional {
-		c.report(tomldoc.Join(path, "present_if"), code.PresentIf, "name an optional input", "%q is no optional input", name)
+	says := func(a opdef.Attr) bool { return a.Name == name && a.Type == "bool" && !a.Optional }
+	if i >= 0 && c.op.Inputs[i].Optional || slices.ContainsFunc(c.op.Attrs, says) {
+		return true
 	}
+	hint := "name an optional input, or an attribute of type bool"
+	c.report(tomldoc.Join(path, "present_if"), code.PresentIf, hint, "%q is no optional input, and no attribute that is always true or false", name)
+	return false
 }
 
 // lse checks a log-sum-exp's convention, both halves of which must be said.
@@ -247,7 +262,7 @@ func (c *checker) valid(path string, arg *opdef.Arg) {
 	case c.raw.Backward != "" || c.raw.Forward != "":
 		c.report(path, code.Valid, "leave backward and forward out", "an op with rows that mean nothing cannot have a derivative")
 	case arg.PresentIf != "" || c.op.Outputs[i].PresentIf != "":
-		c.report(path, code.Valid, "leave present_if out", "neither %s nor %s can depend on an input", arg.Name, arg.Valid)
+		c.report(path, code.Valid, "leave present_if out", "neither %s nor %s can depend on what may be absent", arg.Name, arg.Valid)
 	}
 }
 

@@ -134,7 +134,7 @@ func (d *Document) fillTable(dst reflect.Value, table map[string]any, path strin
 
 // instead are keys that say in one table what another key says in another, with the hint where only the other is known.
 var instead = map[string]struct{ key, hint string }{
-	"optional": {"present_if", "write present_if = and the optional input that decides: an output is absent if that is"},
+	"optional": {"present_if", "write present_if = and the optional input, or the attribute of type bool, that decides"},
 }
 
 // unknownKey reports a key. The key that it seems to stand for is not missing then.

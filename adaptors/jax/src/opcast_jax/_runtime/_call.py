@@ -58,11 +58,11 @@ class Call:
 
     @cached_property
     def _numbers(self) -> tuple[int, ...]:
-        given = {a.name for a in self.inputs}
+        absent = self.info.absent()([*(given or None for given in self.present), *self.attrs])
         return tuple(
             i
             for i, a in enumerate(self.info.outputs)
-            if (self.saved or not a.saved) and (not a.present_if or a.present_if in given)
+            if (self.saved or not a.saved) and not absent[i]
         )
 
     def with_saved(self) -> Call:

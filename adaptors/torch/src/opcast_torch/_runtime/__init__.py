@@ -250,7 +250,7 @@ class Op(Forms):
         if self.info.lengths:
             self.enter()
         call: Any = self.overload.call
-        made = self.overload.results(call(*inputs, *self._dtypes(attrs)), inputs)
+        made = self.overload.results(call(*inputs, *self._dtypes(attrs)), (*inputs, *attrs))
         outs = backend.as_tuple(out)
         if outs is None:
             return _bare((*made, *self._written(inputs)))
@@ -267,7 +267,7 @@ class Op(Forms):
     def compute(self, inputs: tuple[Any, ...], attrs: tuple[Any, ...]) -> tuple[Any, ...]:
         """Compute all outputs where no gradient is followed, those that only the gradient needs too."""
         saving = self.overload.saving
-        return saving.results(saving.node(*inputs, *attrs), inputs)
+        return saving.results(saving.node(*inputs, *attrs), (*inputs, *attrs))
 
     def _compute_flat(self, *args: Any) -> tuple[Any, ...]:
         count = len(self.info.inputs)

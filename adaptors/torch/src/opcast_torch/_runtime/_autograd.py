@@ -195,16 +195,6 @@ def _registered(namespace: Any, name: str) -> Callable[[Any, Any], Any]:
     return call
 
 
-def _absent(info: Any) -> Callable[[Any], list[bool]]:
-    """Return a function that says which outputs a call with the given arguments lacks.
-
-    An empty tensor stands for them, but not where a derivative is computed.
-    """
-    names = [a.name for a in info.inputs]
-    needs = [names.index(a.present_if) if a.present_if else -1 for a in info.outputs]
-    return lambda args: [need >= 0 and args[need] is None for need in needs]
-
-
 def _without(absent: list[bool], tensors: Any) -> tuple[Any, ...]:
     return tuple([None if gone else x for gone, x in zip(absent, tensors)])
 
@@ -214,7 +204,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
     info, namespace = overload.info, getattr(torch.ops, overload.call.namespace)
     link = Link(info) if info.backward else None
     push: Any = Push(info) if info.forward else None
-    absent, public = _absent(info), sum(not a.saved for a in info.outputs)
+    absent, public = info.absent(), sum(not a.saved for a in info.outputs)
     differentiate = _registered(namespace, info.backward)
     move = _registered(namespace, info.forward)
 
@@ -229,6 +219,10 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
             link.save(ctx, args, known)
         if moved:
             ctx.values = (*args, *known)
+            ctx.still = [
+                torch.zeros_like(y) if gone and y.is_floating_point() else None
+                for y, gone in zip(made, ctx.absent)
+            ]
         return made[0] if len(made) == 1 else made
 
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -239,6 +233,8 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
         values, ctx.values = ctx.values, None
         found = push.tangents(move, values, tangents)
+        # PyTorch wants a tangent of the empty tensor, too, that stands for an absent output.
+        found = tuple([x if t is None else t for x, t in zip(found, ctx.still)])
         return found[0] if len(found) == 1 else found
 
     backward = differentiated(info, backward, 1)

@@ -72,7 +72,12 @@ def _merge(call: _Mapping, dim: str) -> Any:
     made = backend.as_tuple(call.overload.call(*arguments, *call.attrs)) or ()
     for whole, copy in written:
         whole.copy_(copy.reshape(whole.shape))
-    return _results(call, [_split(call, dim, a, y) for a, y in zip(call.overload.outputs, made)])
+    absent = call.overload.info.absent()((*call.inputs, *call.attrs))
+    split = [
+        (y, None) if gone else _split(call, dim, a, y)
+        for a, y, gone in zip(call.overload.outputs, made, absent)
+    ]
+    return _results(call, split)
 
 
 def _most_leading(call: _Mapping) -> int:
@@ -90,8 +95,6 @@ def _fold(x: Tensor, dim: str, place: int) -> Tensor:
 
 def _split(call: _Mapping, dim: str, a: Any, y: Tensor) -> tuple[Tensor, int | None]:
     """Return an output with its mapped axis."""
-    if _absent(call, a):
-        return y, None
     place = _place(a.dims, dim, y.dim())
     if dim in _LEADING:
         return y, place
@@ -106,11 +109,6 @@ def _size(call: _Mapping, dim: str) -> int:
             shape = [n for i, n in enumerate(x.shape) if axis is None or i != axis % x.dim()]
             return shape[_place(a.dims, dim, len(shape))]
     raise LookupError(dim)
-
-
-def _absent(call: _Mapping, a: Any) -> bool:
-    names = [i.name for i in call.overload.info.inputs]
-    return bool(a.present_if) and call.inputs[names.index(a.present_if)] is None
 
 
 def _loop(call: _Mapping) -> Any:

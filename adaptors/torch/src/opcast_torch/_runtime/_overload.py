@@ -23,6 +23,7 @@ has a call that needs no Python. Derivatives are in the graph already.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -110,9 +111,7 @@ class Overload:
         self.compiled: Any = None
         self.registered = False
         self.large = len(info.inputs) + len(info.attrs) > _MOST
-        names = [a.name for a in info.inputs]
-        needs = [names.index(a.present_if) if a.present_if else -1 for a in self.outputs]
-        self._needs = needs if max(needs, default=-1) >= 0 else []
+        self._absent = info.absent() if any(a.present_if for a in self.outputs) else None
         if info.lengths:  # one overload for each length of its lists, of which most calls need none
             self.name = "_".join(["train" if saved else "", "n", *map(str, info.lengths)]).strip(
                 "_"
@@ -245,11 +244,9 @@ class Overload:
         made = empty(self.info.name, args[0], kept)
         return tuple(made) if len(made) > 1 else made[0] if made else None
 
-    def results(self, made: Any, inputs: Any) -> tuple[Any, ...]:
+    def results(self, made: Any, args: Sequence[Any]) -> tuple[Any, ...]:
         """Return what an overload returned as a tuple, with None for absent outputs."""
         found = backend.as_tuple(made) or ()
-        if not self._needs:
+        if self._absent is None:
             return found
-        return tuple(
-            [None if i >= 0 and inputs[i] is None else x for i, x in zip(self._needs, found)]
-        )
+        return tuple([None if gone else x for gone, x in zip(self._absent(args), found)])

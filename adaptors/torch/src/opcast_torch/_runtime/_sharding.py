@@ -41,7 +41,7 @@ def register(overload: Any) -> None:
 def _rule(overload: Any, tensor: Any) -> Any:
     """Return the function that lists the ways to shard a call."""
     info = overload.info
-    count = len(info.inputs)
+    count, absent = len(info.inputs), info.absent()
     whole = tensor.Replicate()
 
     def sharding(*args: Any) -> Any:
@@ -53,9 +53,9 @@ def _rule(overload: Any, tensor: Any) -> Any:
             None if x is None else _expand(a.dims, lead, ranks, _own(a, x, full))
             for a, x in zip(info.inputs, inputs)
         ]
-        given = {a.name for a, x in zip(info.inputs, inputs) if x is not None}
         outs = [
-            _expand(a.dims, lead, ranks) if _present(a, given) else None for a in overload.outputs
+            None if gone else _expand(a.dims, lead, ranks)
+            for a, gone in zip(overload.outputs, absent(args))
         ]
         attrs = [None] * len(info.attrs)
         ways: list[Any] = [
@@ -93,10 +93,6 @@ def _own(a: Any, x: Any, full: tuple[int, ...]) -> list[str]:
     shape = _leading(a, x) if "..." in a.dims else full
     start = len(full) - len(shape)
     return [f"*{i}" if n == full[i] else "" for i, n in enumerate(shape, start)]
-
-
-def _present(a: Any, given: set[str]) -> bool:
-    return not a.present_if or a.present_if in given
 
 
 def _expand(
