@@ -29,9 +29,20 @@ func TestInferenceTypes(t *testing.T) {
 
 // onlyThere are the ops of the collection that show what no op of this repository's own shows; TestDerivatives tries the others.
 var (
-	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores dequantize_mxfp4 gated_add gated_add_backward gemm_mxfp4 merge_states quantize_mxfp4 scale_all section_sum select_rows shift_tokens")
+	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores decode_plan decode_run dequantize_mxfp4 gated_add gated_add_backward gemm_mxfp4 merge_states quantize_mxfp4 scale_all section_sum select_rows shift_tokens")
 	others    = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
+
+// plannedCalls is what planned_calls.py prints: each step has the right results three times, and plans of other sizes are refused.
+const plannedCalls = `True True True
+True True True
+True True True
+True True True
+True True True
+1 graph, 1 trace
+decode_run: owners: expected dimension 0 to be 7 (B = 3 of q, pieces = 4), got shape [6]
+decode_run: owners: expected dimension 0 to be 7 (B = 3 of q, pieces = 4), got shape [8]
+`
 
 // TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong
 // with those of its ops that are like no other, in any framework; a short run has three of them, and one that runs alone.
@@ -40,9 +51,12 @@ func TestInference(t *testing.T) {
 	dir, interpreter, ops := exampleProject(t, "inference"), borrowed(t), slices.Concat(onlyThere, others)
 	if testing.Short() {
 		ops = strings.Fields("quantize_mxfp4 select_rows shift_tokens")
-		keepOps(t, dir, append(ops, "merge_states"), "opdefs/*", "csrc/cpu/*.cc")
+		keepOps(t, dir, append(ops, "merge_states", "decode_plan", "decode_run"), "opdefs/*", "csrc/cpu/*.cc")
 	}
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
+	if out := run(t, command(t, dir, interpreter, filepath.Join(root(t), "internal/e2e/planned_calls.py"))); out != plannedCalls {
+		t.Errorf("calls with a plan: printed %q", out)
+	}
 	// PyTorch's compiler takes minutes on a busy machine.
 	words := []string{"-C", dir, "test", "--spread", "--timeout", "2m", "--python", interpreter, "--report", filepath.Join(dir, "report")}
 	code, stdout, stderr := opcast(t, append(words, ops...)...)
