@@ -89,17 +89,16 @@ func (c *Case) zeros(d dtype.DType, shape []int64) *ndarray.Array {
 	return ndarray.New(d, shape)
 }
 
-// New makes the call that a plan describes; an error means that no sizes fit it.
+// New makes the call that a plan describes; an error means that no sizes fit it. Results that attrs switch on are there, as optional
+// inputs are, unless the conditions or the author's samples are against it.
 func New(op *opdef.Op, p Plan) (*Case, error) {
 	p.DTypes = dtypesWithout(op, p)
-	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs), noData: p.NoData}
-	c.RequiredAttrs()
-	c.chooseLeads(p)
-	p.Batch = c.Batch
-	var err error
-	if c.Sizes, err = solveSizes(op, c.Attrs, p); err != nil {
+	p = switchedOn(op, p)
+	c, err := sized(op, p)
+	if err != nil {
 		return nil, err
 	}
+	p.Batch = c.Batch
 	c.Name = c.describe(p.Name)
 	structured, err := c.sampledInputs(p)
 	if err != nil {
@@ -124,6 +123,17 @@ func New(op *opdef.Op, p Plan) (*Case, error) {
 	}
 	c.Name += c.numbers()
 	return c, nil
+}
+
+// sized is a call without inputs.
+func sized(op *opdef.Op, p Plan) (*Case, error) {
+	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs), noData: p.NoData}
+	c.RequiredAttrs()
+	c.chooseLeads(p)
+	p.Batch = c.Batch
+	var err error
+	c.Sizes, err = solveSizes(op, c.Attrs, p)
+	return c, err
 }
 
 // numbers are the values of inputs that are single numbers, for the description.
@@ -250,6 +260,14 @@ func (c *Case) WithAttr(name string, v any) *Case {
 	out.Attrs[name] = v
 	out.Name = fmt.Sprintf("%s, %s given as %T", c.Name, name, v)
 	return &out
+}
+
+// LeftOut returns a copy that leaves an attr to its default.
+func (c *Case) LeftOut(attr string) *Case {
+	out := c.WithAttr(attr, nil)
+	delete(out.Attrs, attr)
+	out.Name = c.Name + ", " + attr + " left out"
+	return out
 }
 
 // GivenInputs are the indices of the inputs that a case gives.

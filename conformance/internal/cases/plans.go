@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/opcast/opcast/internal/language/dtype"
@@ -64,6 +65,41 @@ func ZeroPlans(op *opdef.Op, d DTypes) []Plan {
 		if slices.Contains(joined(p.Leads), 0) { // else no input has the dim that is empty
 			plans = append(plans, p)
 		}
+	}
+	return withoutSwitched(op, plans)
+}
+
+// switchedOn gives the attrs that switch results on the value true, as far as sizes fit that.
+func switchedOn(op *opdef.Op, p Plan) Plan {
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if _, given := p.Attrs[a.Name]; given || !op.Switches(a) || op.Samples[a.Name] != nil {
+			continue
+		}
+		on := p
+		on.Attrs = map[string]any{a.Name: true}
+		maps.Copy(on.Attrs, p.Attrs)
+		if _, err := sized(op, on); err == nil {
+			p = on
+		}
+	}
+	return p
+}
+
+// withoutSwitched adds the same plans without the results that attrs switch on.
+func withoutSwitched(op *opdef.Op, plans []Plan) []Plan {
+	off := map[string]any{}
+	for i := range op.Attrs {
+		if a := &op.Attrs[i]; op.Switches(a) && op.Samples[a.Name] == nil {
+			off[a.Name] = false
+		}
+	}
+	if len(off) == 0 {
+		return plans
+	}
+	for _, p := range plans {
+		p.Attrs = maps.Clone(off)
+		plans = append(plans, p)
 	}
 	return plans
 }

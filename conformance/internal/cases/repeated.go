@@ -107,7 +107,7 @@ func InvariantPlans(op *opdef.Op, d DTypes, dim string) (long, short []Plan) {
 	return plans(LongSize), plans(129)
 }
 
-// Allowed reports whether no condition of the definition excludes the case.
+// Allowed reports whether no condition of the definition excludes the case, nor the positions that integers hold.
 func (c *Case) Allowed() bool {
-	return !slices.ContainsFunc(c.Op.Requires, func(e *expr.Expr) bool { return c.EvalCondition(e) == expr.KnownFalse })
+	return !slices.ContainsFunc(slices.Concat(c.Op.Requires, c.Op.Fits()), func(e *expr.Expr) bool { return c.EvalCondition(e) == expr.KnownFalse })
 }

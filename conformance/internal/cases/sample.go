@@ -143,7 +143,7 @@ func SizePlans(op *opdef.Op, k *opdef.Kernel, d DTypes) []Plan {
 			plans = append(plans, Plan{Name: "sizes", DTypes: d, Batch: []int64{n}})
 		}
 	}
-	return append(settledPlans(op, plans), sizeAttrPlans(op, d)...)
+	return append(settledPlans(op, withoutSwitched(op, plans)), sizeAttrPlans(op, d)...)
 }
 
 // paramSizes are the values of a kernel's parameters, which often are the sizes of tiles, and one more; none without a kernel.

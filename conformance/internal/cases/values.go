@@ -8,8 +8,7 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-// RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable. Results that an
-// attr switches on are there, as optional inputs are.
+// RequiredAttrs gives attrs without a default their first allowed value, and dtype attrs the dtype of their variable.
 func (c *Case) RequiredAttrs() {
 	if c.Attrs == nil {
 		c.Attrs = map[string]any{}
@@ -21,8 +20,6 @@ func (c *Case) RequiredAttrs() {
 		}
 		if short := c.DTypes[a.Binds]; short != "" && short != c.DefaultDType(a) {
 			c.Attrs[a.Name] = DType(dtype.LongName(short))
-		} else if c.Op.Switches(a) {
-			c.Attrs[a.Name] = true
 		} else if !a.HasDefault {
 			c.Attrs[a.Name] = AttrValues(c.Op, a)[0]
 		}

@@ -128,8 +128,8 @@ func checkAnswer(c *cases.Case, got []Expected) error {
 		return &ReferenceError{c.Op.Name, fmt.Errorf("it returns %d arrays, want %d", len(got), len(list))}
 	}
 	for i, s := range list {
-		if got[i].Absent == c.Has(s) {
-			return &ReferenceError{c.Op.Name, fmt.Errorf("%s is None: got %t, want %t", s.Name, got[i].Absent, !c.Has(s))}
+		if has := c.Has(s); got[i].Absent == has {
+			return &ReferenceError{c.Op.Name, fmt.Errorf("%s: %s", s.Name, map[bool]string{true: "expected an array, got None", false: "expected None, got an array"}[has])}
 		}
 	}
 	return nil

@@ -87,6 +87,12 @@ func New(op *opdef.Op, w Request) (*Call, error) {
 	attrs := &cases.Case{Op: op, DTypes: chosen, Attrs: map[string]any{}}
 	maps.Copy(attrs.Attrs, w.Attrs)
 	attrs.RequiredAttrs() // they may choose dims, so that sizes follow from them
+	for i := range op.Attrs {
+		a := &op.Attrs[i]
+		if _, given := attrs.Attrs[a.Name]; !given && op.Switches(a) {
+			attrs.Attrs[a.Name] = a.Default // else cases have all results
+		}
+	}
 	w.Attrs = attrs.Attrs
 	p := cases.Plan{Name: "run", DTypes: chosen, Attrs: w.Attrs, Without: w.Without, Batch: cases.BaseBatch, Unbounded: true, NoData: w.NoData, Sampler: w.Sampler}
 	p.Sizes, p.Batch = w.bindSizes(op, p)

@@ -111,6 +111,8 @@ func (v *page) InputType(a opdef.Arg) string {
 // ResultRow is the name of a result, and when it exists.
 func (v *page) ResultRow(a opdef.Arg) string {
 	switch {
+	case v.Switch(&a) != nil:
+		return "`" + a.Name + "` (if `" + a.PresentIf + "`)"
 	case a.PresentIf != "":
 		return "`" + a.Name + "` (with `" + a.PresentIf + "`)"
 	case a.Mutated && a.Optional:

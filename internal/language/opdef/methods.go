@@ -56,7 +56,7 @@ func (o *Op) InputIndex(name string) int {
 
 // Switch is the attribute that says whether a call has an output; nil where none does.
 func (o *Op) Switch(out *Arg) *Attr {
-	i := slices.IndexFunc(o.Attrs, func(a Attr) bool { return a.Name == out.PresentIf })
+	i := slices.IndexFunc(o.Attrs, func(a Attr) bool { return a.Name == out.PresentIf && a.Name != "" })
 	if i < 0 {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (o *Op) Switch(out *Arg) *Attr {
 
 // Switches says whether an attribute decides about an output.
 func (o *Op) Switches(a *Attr) bool {
-	return slices.ContainsFunc(o.Outputs, func(out Arg) bool { return out.PresentIf == a.Name })
+	return slices.ContainsFunc(o.Outputs, func(out Arg) bool { return out.PresentIf == a.Name && a.Name != "" })
 }
 
 // Exists says whether a call has an argument, if it is not saved: an optional input that is given, or an output that does not depend on

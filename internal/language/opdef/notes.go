@@ -73,6 +73,9 @@ func (o *Op) Fits() (conditions []*expr.Expr) {
 					quoted = a.Type.Var + " != '" + short + "' or " + text
 					text = a.Type.Var + " != " + short + " or " + text
 				}
+				if whole.Switch(a) != nil {
+					quoted, text = "not "+a.PresentIf+" or "+quoted, "not "+a.PresentIf+" or "+text
+				}
 				same := func(e *expr.Expr) bool { return e.Text == text }
 				if e, err := expr.Parse(quoted); err == nil && !slices.ContainsFunc(conditions, same) {
 					e.Text = text

@@ -28,7 +28,7 @@ def describe(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> str:
     if given:
         facts["copies"] = _copies(form, given)
     kernels = [("kernel", text) for text in _kernels(form, given, attrs)]
-    arrays = [(a.name, a.type, ", ".join(_notes(a))) for a in op.inputs + op.outputs]
+    arrays = [(a.name, a.type, ", ".join(_notes(op, a))) for a in op.inputs + op.outputs]
     dtypes = [(name, one_of(names)) for name, names in op.dtypes.items()]
     topics = [*facts.items(), *kernels, ("definition", op.file)]
     return "\n".join([op.call, op.doc, "", *_table([*arrays, *dtypes]), "", *_table(topics)])
@@ -98,7 +98,7 @@ def _bind(op: Op, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _notes(arg: Arg) -> Iterable[str]:
+def _notes(op: Op, arg: Arg) -> Iterable[str]:
     if arg.list or arg.per:
         yield f"a list as long as {arg.per}" if arg.per else "a list"
     if arg.optional:
@@ -108,7 +108,8 @@ def _notes(arg: Arg) -> Iterable[str]:
     if arg.saved:
         yield "saved for the gradient"
     if arg.present_if:
-        yield f"with {arg.present_if}"
+        flag = any(a.name == arg.present_if for a in op.attrs)
+        yield f"{'if' if flag else 'with'} {arg.present_if}"
     if arg.packs:
         yield f"packs {arg.packs}"
 

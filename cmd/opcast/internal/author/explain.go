@@ -81,7 +81,7 @@ func (a commands) explain(op *opdef.Op) error {
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s\n%s\n\n", gen.Signature(op), op.Doc)
 	for _, arg := range slices.Concat(op.Inputs, op.Outputs) {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", arg.Name, arg.Type.Text, strings.Join(argNotes(arg), ", "))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", arg.Name, arg.Type.Text, strings.Join(argNotes(op, arg), ", "))
 	}
 	for _, v := range op.DTypes {
 		fmt.Fprintf(w, "%s\t%s\n", v.Name, rule.Or(rule.Long(v.OneOf)))
@@ -106,7 +106,7 @@ func (a commands) explain(op *opdef.Op) error {
 // trailingSpace is what the table leaves behind an empty last cell.
 var trailingSpace = regexp.MustCompile(`(?m) +$`)
 
-func argNotes(arg opdef.Arg) []string {
+func argNotes(op *opdef.Op, arg opdef.Arg) []string {
 	var notes []string
 	for _, note := range []struct {
 		holds bool
@@ -114,7 +114,8 @@ func argNotes(arg opdef.Arg) []string {
 	}{
 		{arg.List && arg.Per == "", "a list"}, {arg.Per != "", "a list as long as " + arg.Per},
 		{arg.Optional, "optional"}, {arg.Mutated, "overwritten"}, {arg.Saved, "saved for the gradient"},
-		{arg.PresentIf != "", "with " + arg.PresentIf},
+		{op.Switch(&arg) != nil, "if " + arg.PresentIf},
+		{arg.PresentIf != "" && op.Switch(&arg) == nil, "with " + arg.PresentIf},
 		{arg.Packs != "", "packs " + arg.Packs},
 	} {
 		if note.holds {

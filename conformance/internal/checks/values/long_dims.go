@@ -65,7 +65,7 @@ func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int
 		pace := pace{patience: patience}
 		for _, n := range lengths {
 			c, err := t.NewCase(plan(n))
-			if err != nil || c.LargeScratch() {
+			if err != nil || !c.Allowed() || c.LargeScratch() {
 				return nil //nolint:nilerr // the definition excludes the size, or there is no room for an array
 			}
 			if !pace.allows(n) {

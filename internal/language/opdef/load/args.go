@@ -2,6 +2,7 @@ package load
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
@@ -180,13 +181,19 @@ func (c *checker) outputs() {
 
 // returned checks that a call gives something back.
 func (c *checker) returned() {
-	always := func(a opdef.Arg) bool { return c.op.Switch(&a) == nil }
+	always := func(a opdef.Arg) bool { return a.PresentIf == "" && !a.Optional }
+	var flags []string
+	for i := range c.op.Outputs {
+		if flag := c.op.Switch(&c.op.Outputs[i]); flag != nil && !slices.Contains(flags, flag.Name) {
+			flags = append(flags, flag.Name)
+		}
+	}
 	switch results := c.op.Results(); {
 	case len(c.op.Outputs) == 0:
 	case len(results) == 0:
 		c.report("outputs", code.NoArgs, "let one output not be saved", "the op returns nothing: every output is saved")
-	case !slices.ContainsFunc(results, always):
-		c.report("outputs", code.NoArgs, "let one output not depend on an attribute", "a call in which %s is false returns nothing", results[0].PresentIf)
+	case len(flags) > 0 && !slices.ContainsFunc(results, always):
+		c.report("outputs", code.NoArgs, "let one output exist in every call", "a call in which %s is false may return nothing", strings.Join(flags, " or "))
 	}
 }
 

@@ -240,7 +240,7 @@ class Op(Forms):
             self.overload.into(*inputs, *attrs, *outs)
             bump(outs)
             return out
-        made = backend.as_tuple(self.overload.compute(*inputs, *attrs)) or ()
+        made = self.overload.results(self.overload.compute(*inputs, *attrs), (*inputs, *attrs))
         written = self._written(inputs)
         bump(written)
         return _bare((*made, *written))

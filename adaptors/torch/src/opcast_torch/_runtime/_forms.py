@@ -40,6 +40,8 @@ class Forms:
         """Begin without any form."""
         self.forms: dict[tuple[int, ...], Forms] = {}
         self.whole: Forms = self
+        outputs = self.info.outputs
+        self._absent = self.info.absent() if any(a.present_if for a in outputs) else None
         if self.takes_lists:
             packet = _library.packet(self.info.name)
             self.traced, _ = _library.overload(packet, "default")
@@ -109,6 +111,9 @@ class Forms:
         if not _autocast.anywhere():
             self.check(FRAMEWORK, *inputs, *attrs)
         made = backend.as_tuple(self.traced(*inputs, *attrs)) or ()
+        if self._absent is not None:
+            lacks = self._absent((*inputs, *attrs))
+            made = [None if gone else x for gone, x in zip(lacks, made)]
         return (*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated))
 
     def compute_lists(self, *args: Any) -> Any:
