@@ -98,7 +98,9 @@ func withoutSwitched(op *opdef.Op, plans []Plan) []Plan {
 		return plans
 	}
 	for _, p := range plans {
+		given := p.Attrs
 		p.Attrs = maps.Clone(off)
+		maps.Copy(p.Attrs, given)
 		plans = append(plans, p)
 	}
 	return plans

@@ -126,8 +126,8 @@ func breakable(r rule.Rule) bool {
 }
 
 // mayHoldAlways reports whether a rule that no invalid call breaks may be one that none can: a condition that all sizes
-// meet, a dim that fits for all values of attrs, an output that is switched off, where an array of one element, or of none, lies, or that the elements of one
-// row lie apart.
+// meet, a dim that fits for all values of attrs, an output that is switched off, where an array of one element, or of none, lies,
+// or that the elements of one row lie apart.
 func mayHoldAlways(c *cases.Case, r rule.Rule) bool {
 	switch r.Kind {
 	case rule.Presence, rule.Output: // flags that exclude each other leave a case without some output
