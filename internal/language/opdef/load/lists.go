@@ -44,6 +44,7 @@ func (c *checker) listOutput(path string, arg *opdef.Arg) {
 			c.report(where, code.List, "leave it out", "%s says nothing about the arrays of a list", key)
 		}
 	}
+	arg.PresentIf = "" // else the op would seem to return nothing
 }
 
 // ownSizes are the sizes that differ from one array of a list to the next: the names in the types of lists that stand nowhere
