@@ -87,10 +87,6 @@ func withLargestBatch(op *opdef.Op, p Plan) (Plan, bool) {
 
 // hasSizes reports whether there are sizes for a plan, without making contents for them.
 func hasSizes(op *opdef.Op, p Plan) bool {
-	c := &Case{Op: op, DTypes: p.DTypes, Batch: p.Batch, Attrs: maps.Clone(p.Attrs)}
-	c.RequiredAttrs()
-	c.chooseLeads(p)
-	p.Batch = c.Batch
-	_, err := solveSizes(op, c.Attrs, p)
+	_, err := sized(op, p)
 	return err == nil
 }

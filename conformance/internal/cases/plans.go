@@ -79,7 +79,7 @@ func switchedOn(op *opdef.Op, p Plan) Plan {
 		on := p
 		on.Attrs = map[string]any{a.Name: true}
 		maps.Copy(on.Attrs, p.Attrs)
-		if _, err := sized(op, on); err == nil {
+		if hasSizes(op, on) {
 			p = on
 		}
 	}

@@ -17,7 +17,7 @@ func (v *checkView) result(inputs code) []statement {
 		}
 		spec := codef("(%s, %s)", v.shape(out.Type), v.dtype(out.Type))
 		if out.PresentIf != "" {
-			spec = codef("None if %s else %s", v.lacks(&out), spec)
+			spec = codef("None if %s else %s", lacks(v.Op, &out, variable(out.PresentIf)), spec)
 		}
 		specs = append(specs, spec)
 	}
@@ -74,12 +74,12 @@ func (v *checkView) given(inputs code) []statement {
 	return block(codef("if out is not None:"), do("%s)", call))
 }
 
-// lacks is the condition under which a call has no such output.
-func (v *checkView) lacks(out *opdef.Arg) code {
-	if v.Switch(out) != nil {
-		return codef("not %s", variable(out.PresentIf))
+// lacks is the condition under which a call has no such output, where a variable holds what that depends on.
+func lacks(op *opdef.Op, out *opdef.Arg, variable code) code {
+	if op.Switch(out) != nil {
+		return codef("not %s", variable)
 	}
-	return codef("%s is None", variable(out.PresentIf))
+	return codef("%s is None", variable)
 }
 
 // reason is what says whether a call has an output, as errors name it.

@@ -84,19 +84,12 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 	return out
 }
 
-// when is the condition under which a call has an output that it may lack, and unless the opposite.
+// when is the condition under which a call has an output that it may lack.
 func (v *function) when(out *opdef.Arg) string {
 	if v.Switch(out) != nil {
 		return out.PresentIf
 	}
 	return out.PresentIf + " is not None"
-}
-
-func (v *function) unless(out *opdef.Arg) string {
-	if v.Switch(out) != nil {
-		return "not " + out.PresentIf
-	}
-	return out.PresentIf + " is None"
 }
 
 // HasOut says whether the function takes arrays for its results.

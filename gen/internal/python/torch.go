@@ -111,7 +111,7 @@ func (v *torchOp) raw(function string) []string {
 	var absent []string
 	for _, out := range v.Returned() {
 		if out.PresentIf != "" {
-			absent = append(absent, "if "+v.unless(&out)+":", layout.Step+out.Name+" = None")
+			absent = append(absent, "if "+lacks(v.Op, &out, reading(out.PresentIf)).text+":", layout.Step+out.Name+" = None")
 		}
 	}
 	if len(absent) == 0 && len(v.Mutated()) == 0 {

@@ -127,6 +127,18 @@ class Op(NamedTuple):
 
         return lacks
 
+    def existing(self) -> Callable[[Any, Sequence[Any]], tuple[Any, ...]]:
+        """Return what makes a tuple of what a call gave, with None for the outputs that it lacks."""
+        if not any(a.present_if for a in self.outputs):
+            return lambda made, args: as_tuple(made) or ()
+        lacks = self.absent()
+
+        def exist(made: Any, args: Sequence[Any]) -> tuple[Any, ...]:
+            found = as_tuple(made) or ()
+            return tuple([None if gone else x for gone, x in zip(lacks(args), found)])
+
+        return exist
+
     @property
     def derived_from(self) -> str:
         """Name of the op of which this one computes a derivative; empty for other ops."""

@@ -40,9 +40,8 @@ class Forms:
         """Begin without any form."""
         self.forms: dict[tuple[int, ...], Forms] = {}
         self.whole: Forms = self
-        outputs = self.info.outputs
-        self._absent = self.info.absent() if any(a.present_if for a in outputs) else None
         if self.takes_lists:
+            self._existing = self.info.existing()
             packet = _library.packet(self.info.name)
             self.traced, _ = _library.overload(packet, "default")
             direct, call = _library.inner(packet, "direct", self.traced)
@@ -110,10 +109,7 @@ class Forms:
         """Call the op for whole lists while torch.compile records it; return all results."""
         if not _autocast.anywhere():
             self.check(FRAMEWORK, *inputs, *attrs)
-        made = backend.as_tuple(self.traced(*inputs, *attrs)) or ()
-        if self._absent is not None:
-            lacks = self._absent((*inputs, *attrs))
-            made = [None if gone else x for gone, x in zip(lacks, made)]
+        made = self._existing(self.traced(*inputs, *attrs), (*inputs, *attrs))
         return (*made, *(x for a, x in zip(self.info.inputs, inputs) if a.mutated))
 
     def compute_lists(self, *args: Any) -> Any:

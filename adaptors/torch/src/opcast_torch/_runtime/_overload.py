@@ -23,7 +23,6 @@ has a call that needs no Python. Derivatives are in the graph already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -111,7 +110,7 @@ class Overload:
         self.compiled: Any = None
         self.registered = False
         self.large = len(info.inputs) + len(info.attrs) > _MOST
-        self._absent = info.absent() if any(a.present_if for a in self.outputs) else None
+        self.results = info.existing()
         if info.lengths:  # one overload for each length of its lists, of which most calls need none
             self.name = "_".join(["train" if saved else "", "n", *map(str, info.lengths)]).strip(
                 "_"
@@ -243,10 +242,3 @@ class Overload:
         kept = [s or ((0,), FRAMEWORK.dtype(args[0])) for s, _ in zip(specs, self.outputs)]
         made = empty(self.info.name, args[0], kept)
         return tuple(made) if len(made) > 1 else made[0] if made else None
-
-    def results(self, made: Any, args: Sequence[Any]) -> tuple[Any, ...]:
-        """Return what an overload returned as a tuple, with None for absent outputs."""
-        found = backend.as_tuple(made) or ()
-        if self._absent is None:
-            return found
-        return tuple([None if gone else x for gone, x in zip(self._absent(args), found)])
