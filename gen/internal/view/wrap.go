@@ -21,40 +21,57 @@ type wrapper struct {
 }
 
 func (w *wrapper) wrapped(by, text, tail string) []string {
-	head, items := splitCall(text)
+	head, items, after := splitCall(text)
 	if len(w.step+by+text+tail) <= w.width || items == nil {
 		return []string{by + text + tail}
 	}
 	out := []string{by + head}
 	for _, item := range items {
-		out = append(out, w.wrapped(by+w.step, item, ",")...)
+		out = append(out, w.wrapped(by+w.step, item, after)...)
 	}
 	return append(out, by+")"+tail)
 }
 
-// splitCall separates "f(a, (b, c))" into "f(" and its items. The strings in generated lines are names and expressions,
-// whose brackets balance, so they need no lexer.
-func splitCall(text string) (head string, items []string) {
+// splitCall separates "f(a, (b, c))" into "f(" and its items, after each of which a comma stands, and "(a if b else c)" into
+// parts without one; nil is for what is neither.
+func splitCall(text string) (head string, items []string, after string) {
 	open := strings.IndexByte(text, '(')
 	if open < 0 || !strings.HasSuffix(text, ")") {
-		return text, nil
+		return text, nil, ""
 	}
-	depth, start := 0, open+1
-	for i := open + 1; i < len(text)-1; i++ {
+	inside := text[open+1 : len(text)-1]
+	items, balanced := splitOutside(inside, ",")
+	if !balanced {
+		return text, nil, ""
+	}
+	calls := open > 0 && text[open-1] != ' '
+	if calls || len(items) > 1 || strings.HasSuffix(inside, ",") {
+		return text[:open+1], items, ","
+	}
+	items, _ = splitOutside(inside, " if ", " else ")
+	return text[:open+1], items, ""
+}
+
+// splitOutside splits a text at separators outside of brackets, of which it drops the first character. It reports whether the
+// brackets balance. The strings in generated lines are names and expressions, whose brackets balance, so they need no lexer.
+func splitOutside(text string, separators ...string) (parts []string, balanced bool) {
+	depth, start := 0, 0
+	for i := 0; i < len(text) && depth >= 0; i++ {
 		switch text[i] {
 		case '(', '[':
 			depth++
 		case ')', ']':
 			depth--
-		case ',':
-			if depth == 0 {
-				items = append(items, strings.TrimSpace(text[start:i]))
+		}
+		for _, s := range separators {
+			if depth == 0 && strings.HasPrefix(text[i:], s) {
+				parts = append(parts, strings.TrimSpace(text[start:i]))
 				start = i + 1
 			}
 		}
 	}
-	if last := strings.TrimSpace(text[start : len(text)-1]); last != "" {
-		items = append(items, last)
+	if last := strings.TrimSpace(text[start:]); last != "" {
+		parts = append(parts, last)
 	}
-	return text[:open+1], items
+	return parts, depth == 0
 }
