@@ -24,13 +24,15 @@ type mapping struct {
 	base   *cases.Case
 	plan   cases.Plan
 	levels []level
-	// contents holds an array for each input and each choice of indices of the levels that map it.
-	contents map[string]*ndarray.Array
+	// draw makes the case of a plan.
+	draw func(cases.Plan) (*cases.Case, error)
+	// drawn holds a case for each choice of indices.
+	drawn map[string]*cases.Case
 }
 
 func newMapping(t *check.T, p cases.Plan, levels ...level) (*mapping, error) {
 	c, err := t.SampledCase(p)
-	return &mapping{base: c, plan: p, levels: levels, contents: map[string]*ndarray.Array{}}, err
+	return &mapping{c, p, levels, t.SampledCase, map[string]*cases.Case{}}, err
 }
 
 // describe says what is mapped.
@@ -55,21 +57,37 @@ func (m *mapping) mapped(l level) []string {
 
 // content is what an input holds at an index of every level; levels that do not map it have no influence.
 func (m *mapping) content(place int, path []int64) (*ndarray.Array, error) {
-	key := fmt.Sprint(place)
+	key := ""
 	for l, at := range path {
-		if m.levels[l].axes[place] == nil {
+		if !m.varies(m.levels[l], place) {
 			at = -1
 		}
 		key += fmt.Sprint("/", at)
 	}
-	if a, ok := m.contents[key]; ok {
-		return a, nil
+	c, ok := m.drawn[key]
+	if !ok {
+		var err error
+		p := m.plan
+		p.Name += key
+		if c, err = m.draw(p); err != nil {
+			return nil, err
+		}
+		m.drawn[key] = c
 	}
-	p := m.plan
-	p.Name += "/" + key
-	a, err := m.base.Fill(&m.base.Op.Inputs[cases.GivenInputs(m.base)[place]], p)
-	m.contents[key] = a
-	return a, err
+	return c.Inputs[cases.GivenInputs(m.base)[place]], nil
+}
+
+// varies reports whether an input differs along a level: if the level maps it and, as the author's samples are made for each other,
+// all others that come from them, too.
+func (m *mapping) varies(l level, place int) bool {
+	given := cases.GivenInputs(m.base)
+	sampled := func(place int) bool { return m.base.Sampled[m.base.Op.Inputs[given[place]].Name] }
+	for other := range given {
+		if sampled(place) && sampled(other) && l.axes[other] == nil {
+			return false
+		}
+	}
+	return l.axes[place] != nil
 }
 
 // argument is the stacked input.
