@@ -29,8 +29,10 @@ func TestInferenceTypes(t *testing.T) {
 
 // onlyThere are the ops of the collection that show what no op of this repository's own shows; TestDerivatives tries the others.
 var (
-	onlyThere = strings.Fields("adam_step add_rms_norm cap_scores decode_plan decode_run dequantize_mxfp4 gated_add gated_add_backward gemm_mxfp4 merge_states quantize_mxfp4 scale_all section_sum select_rows shift_tokens")
-	others    = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
+	onlyThere = strings.Fields("adam_step add_rms_norm cache_nvfp4 cap_scores decode_plan decode_run dequantize_int4 dequantize_mxfp4 dequantize_mxfp8 " +
+		"dequantize_nvfp4 gated_add gated_add_backward gemm_int4 gemm_mxfp4 gemm_mxfp8 gemm_nvfp4 merge_states quantize_int4 quantize_mxfp4 quantize_mxfp8 " +
+		"quantize_nvfp4 scale_all section_sum select_rows shift_tokens")
+	others = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
 
 // plannedCalls is what planned_calls.py prints: each step has the right results three times, and plans of other sizes are refused.
@@ -50,12 +52,16 @@ func TestInference(t *testing.T) {
 	t.Parallel()
 	dir, interpreter, ops := exampleProject(t, "inference"), borrowed(t), slices.Concat(onlyThere, others)
 	if testing.Short() {
-		ops = strings.Fields("quantize_mxfp4 select_rows shift_tokens")
-		keepOps(t, dir, append(ops, "merge_states", "decode_plan", "decode_run"), "opdefs/*", "csrc/cpu/*.cc")
+		ops = strings.Fields("cache_nvfp4 select_rows shift_tokens")
+		called := strings.Fields("merge_states decode_plan decode_run dequantize_int4 dequantize_mxfp4 dequantize_nvfp4 gemm_nvfp4 quantize_int4 quantize_mxfp4 quantize_nvfp4")
+		keepOps(t, dir, append(ops, called...), "opdefs/*", "csrc/cpu/*.cc")
 	}
 	mustOpcast(t, "-C", dir, "build", "--python", interpreter)
 	if out := run(t, command(t, dir, interpreter, filepath.Join(root(t), "internal/e2e/planned_calls.py"))); out != plannedCalls {
 		t.Errorf("calls with a plan: printed %q", out)
+	}
+	if out := run(t, command(t, dir, interpreter, filepath.Join(root(t), "internal/e2e/codes.py"))); strings.Count(out, "True\n") != 13 || strings.Contains(out, "False") {
+		t.Errorf("codes: printed %q", out)
 	}
 	// PyTorch's compiler takes minutes on a busy machine.
 	words := []string{"-C", dir, "test", "--spread", "--timeout", "2m", "--python", interpreter, "--report", filepath.Join(dir, "report")}

@@ -15,11 +15,17 @@ T Narrow(double x) {
   return static_cast<T>(static_cast<float>(x));
 }
 
-// A number of 4 bits, the first of a byte in its lower ones.
+// The bits of a number of four, of which each byte holds two, the first in its lower half.
+inline uint8_t Nibble(const uint8_t* bytes, int64_t i) { return bytes[i / 2] >> i % 2 * 4 & 15; }
+
+// A floating-point number of 4 bits.
 inline double Packed(const uint8_t* bytes, int64_t i) {
   opcast::f4e2m1fn x;
-  x.bits = bytes[i / 2] >> i % 2 * 4 & 15;
+  x.bits = Nibble(bytes, i);
   return x;
 }
+
+// An integer of 4 bits.
+inline double PackedInteger(const uint8_t* bytes, int64_t i) { return (Nibble(bytes, i) ^ 8) - 8; }
 
 }  // namespace inference_ops
