@@ -47,12 +47,12 @@ decode_run: owners: expected dimension 0 to be 7 (B = 3 of q, pieces = 4), got s
 `
 
 // TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong
-// with those of its ops that are like no other, in any framework; a short run has three of them, and one that runs alone.
+// with those of its ops that are like no other, in any framework; a short run has four of them, and one that runs alone.
 func TestInference(t *testing.T) {
 	t.Parallel()
 	dir, interpreter, ops := exampleProject(t, "inference"), borrowed(t), slices.Concat(onlyThere, others)
 	if testing.Short() {
-		ops = strings.Fields("cache_nvfp4 select_rows shift_tokens")
+		ops = strings.Fields("cache_nvfp4 cap_scores select_rows shift_tokens")
 		called := strings.Fields("merge_states decode_plan decode_run dequantize_int4 dequantize_mxfp4 dequantize_nvfp4 gemm_nvfp4 quantize_int4 quantize_mxfp4 quantize_nvfp4")
 		keepOps(t, dir, append(ops, called...), "opdefs/*", "csrc/cpu/*.cc")
 	}

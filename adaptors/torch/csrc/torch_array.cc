@@ -85,30 +85,33 @@ bool Array::Make(const DLTensor& wanted) {
   return true;
 }
 
-void Array::Read(Stride stride) {
+void Array::Read(Stride stride, uintptr_t align) {
+  const auto format = static_cast<Boxed>(aoti_torch_memory_format_contiguous_format());
   bool dense = false;
   Ok(aoti_torch_is_contiguous(tensor_, &dense), "is_contiguous");
   if (!dense && stride == Stride::kDense) {
-    Copy();
+    Copy("aten::contiguous", format);
     dense = true;
   }
   Look(dense);
-  if (dense || stride == Stride::kAny) return;
   const int last = view.ndim - 1;  // what is not dense has dims
-  if (view.strides[last] == 1 || view.shape[last] <= 1) return;
-  Copy();
-  Look(true);
+  if (!dense && stride == Stride::kLast && view.strides[last] != 1 && view.shape[last] > 1) {
+    Copy("aten::contiguous", format);
+    Look(true);
+  }
+  if (reinterpret_cast<uintptr_t>(view.data) % align == 0) return;
+  Copy("aten::clone", 0);
+  Look(false);
 }
 
-void Array::Copy() {
+void Array::Copy(const char* op, Boxed format) {
   AtenTensorHandle given = nullptr;  // the dispatcher takes it, also if it fails
   Ok(aoti_torch_new_tensor_handle(tensor_, &given), "handle");
-  Boxed stack[2] = {reinterpret_cast<Boxed>(given),
-                    static_cast<Boxed>(aoti_torch_memory_format_contiguous_format())};
-  if (torch_call_dispatcher("aten::contiguous", "", stack, TORCH_ABI_VERSION) != 0) {
+  Boxed stack[2] = {reinterpret_cast<Boxed>(given), format};
+  if (torch_call_dispatcher(op, "", stack, TORCH_ABI_VERSION) != 0) {
     Look(false);  // the oldest release does not say why
     if (Array dense; NumberOf(view.dtype) >= 0 && !dense.Make(view)) throw std::bad_alloc();
-    throw std::runtime_error("RuntimeError: PyTorch made no dense copy");
+    throw std::runtime_error("RuntimeError: PyTorch made no copy");
   }
   const Array before(std::exchange(tensor_, reinterpret_cast<AtenTensorHandle>(stack[0])));
 }

@@ -49,15 +49,15 @@ class Array {
   bool Make(const DLTensor& wanted);
 
   explicit operator bool() const { return tensor_ != nullptr; }
-  // Replaces the tensor by a dense copy if a kernel cannot read it, and looks how it lies.
-  void Read(Stride stride);
+  // Replaces the tensor by a copy if a kernel cannot read it where it lies, and looks how it lies.
+  void Read(Stride stride, uintptr_t align = 1);
   // Gives the tensor away.
   Boxed Release() { return reinterpret_cast<Boxed>(std::exchange(tensor_, nullptr)); }
 
   DLTensor view{};
 
  private:
-  void Copy();
+  void Copy(const char* op, Boxed format);
   void Look(bool dense);
 
   AtenTensorHandle tensor_ = nullptr;

@@ -29,8 +29,9 @@ struct Input {
   bool optional;
   bool mutated;
   Stride stride;
-  int list;    // number of the list that it is, or -1
-  int number;  // the kind of attribute that a number in its place is, or -1
+  int list;             // number of the list that it is, or -1
+  int number;           // the kind of attribute that a number in its place is, or -1
+  uintptr_t align = 1;  // what its address is a multiple of
 };
 
 // An output of an op.

@@ -123,7 +123,7 @@ class Frame {
     for (int i = 0; i < op_.input_count; ++i) {
       const Stride stride = op_.inputs[i].mutated ? Stride::kAny : op_.inputs[i].stride;
       for (size_t k = Length(i); k-- > 0; ++next) {
-        if (*next) next->Read(stride);
+        if (*next) next->Read(stride, op_.inputs[i].align);
       }
     }
   }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -68,8 +69,8 @@ func (t *T) send(caller calls.Caller, call *calls.Call, name string) (*calls.Res
 	if err != nil {
 		return nil, t.Crashed(call, name, err)
 	}
-	if result.Unsupported != "" {
-		return nil, t.Inexpressible(result.Unsupported)
+	if reason := cmp.Or(result.Unsupported, t.Misplaced(caller, result.Error)); reason != "" {
+		return nil, t.Inexpressible(reason)
 	}
 	return result, nil
 }

@@ -141,6 +141,20 @@ func (t *T) declineReason(call *calls.Call, result *calls.Result) string {
 	return reason
 }
 
+// Misplaced is the reason for which no kernel takes a call of a bare caller, which copies nothing, if that is where arrays lie; empty
+// for other calls.
+func (t *T) Misplaced(caller calls.Caller, e *calls.CallError) string {
+	aligns := func(in opdef.Arg) bool { return t.Op.Alignment(&in) > 1 }
+	if e == nil || !calls.IsBare(caller) || !slices.ContainsFunc(t.Op.Inputs, aligns) {
+		return ""
+	}
+	_, reason, ours := strings.Cut(e.String(), "NotImplementedError: "+t.Op.Name+": no kernel takes this call on "+t.Env.Device+": ")
+	if !ours || !strings.Contains(reason, "aligned(") {
+		return ""
+	}
+	return reason
+}
+
 // errorText is the text of the error that a call raised; "" if it raised none.
 func errorText(result *calls.Result) string {
 	if result.Error == nil {

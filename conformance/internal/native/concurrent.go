@@ -55,7 +55,7 @@ func (s *server) repeatCall(m calls.ConcurrentCall, blobs [][]byte, repeat int) 
 		}
 		n := &Call{library: s.library, foreign: s.foreign, Wire: w, Arrays: map[int]*Array{}, memory: s.driver.Mirror(), device: s.device}
 		for _, blob := range blobs[m.From:m.To] {
-			n.Blobs = append(n.Blobs, slices.Clone(blob))
+			n.Blobs = append(n.Blobs, placed(blob))
 		}
 		body, data, err := n.answer()
 		if err != nil {

@@ -1,11 +1,11 @@
 package native
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
@@ -85,13 +85,21 @@ type copied struct {
 	err    error
 }
 
+// placed is a copy of memory that begins where kernels may ask for it: Go has no rule for that.
+func placed(data []byte) []byte {
+	const align = 64
+	room := make([]byte, len(data)+align)
+	begin := -uintptr(unsafe.Pointer(&room[0])) % align
+	return room[begin:][:copy(room[begin:], data)]
+}
+
 // of is the copy of memory.
 func (c *copied) of(data []byte) []byte {
 	if len(data) == 0 {
 		return nil
 	}
 	if c.memory[&data[0]] == nil {
-		c.memory[&data[0]] = bytes.Clone(data)
+		c.memory[&data[0]] = placed(data)
 	}
 	return c.memory[&data[0]]
 }

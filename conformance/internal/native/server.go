@@ -107,6 +107,9 @@ func (s *server) answer(m rpc.Message) (any, [][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	for i, blob := range m.Blobs {
+		m.Blobs[i] = placed(blob)
+	}
 	n := &Call{library: s.library, foreign: s.foreign, Wire: w, Blobs: m.Blobs, Arrays: map[int]*Array{}, memory: s.driver.Mirror(), device: s.device}
 	return n.answer()
 }

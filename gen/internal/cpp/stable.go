@@ -110,13 +110,16 @@ func (v *handlerOp) hasSaved() bool {
 	return slices.ContainsFunc(v.Outputs, func(a opdef.Arg) bool { return a.Saved })
 }
 
-// StableInputs initialises the inputs: optional, mutated, strides, number of the list, kind of a number in its place.
+// StableInputs initialises the inputs: optional, mutated, strides, number of the list, kind of a number in its place, alignment.
 func (v *handlerOp) StableInputs() (rows []string) {
 	strides := map[string]string{"": "kDense", "last": "kLast", "any": "kAny"}
 	for _, a := range v.Inputs {
 		number := "-1"
 		if v.TakesNumber(&a) {
 			number = "Attr::" + attrKinds[v.NumberType(&a)]
+		}
+		if n := v.Alignment(&a); n > 1 {
+			number += fmt.Sprint(", ", n)
 		}
 		rows = append(rows, fmt.Sprintf("{%t, %t, Stride::%s, %d, %s}", a.Optional, a.Mutated, strides[a.Stride], slices.Index(v.Lists(), a.Name), number))
 	}

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/opcast/opcast/gen/internal/python/layout"
@@ -123,17 +124,16 @@ func metaArgs(op *opdef.Op, args []opdef.Arg) []layout.Node {
 		if a.Stride != "" {
 			items = append(items, "stride="+layout.Quote(a.Stride))
 		}
+		if n := op.Alignment(&a); n > 1 {
+			items = append(items, fmt.Sprint("align=", n))
+		}
 		if own := ownDims(op, &a); len(own) > 0 {
 			items = append(items, "own="+quotedTuple(own))
 		}
-		if a.Per != "" {
-			items = append(items, "per="+layout.Quote(a.Per))
-		}
-		if a.PresentIf != "" {
-			items = append(items, "present_if="+layout.Quote(a.PresentIf))
-		}
-		if a.Packs != "" {
-			items = append(items, "packs="+layout.Quote(a.Packs))
+		for _, word := range [][2]string{{"per", a.Per}, {"present_if", a.PresentIf}, {"packs", a.Packs}} {
+			if word[1] != "" {
+				items = append(items, word[0]+"="+layout.Quote(word[1]))
+			}
 		}
 		if op.TakesNumber(&a) {
 			items = append(items, "number="+layout.Quote(numberOf(op, &a)))

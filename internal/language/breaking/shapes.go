@@ -91,10 +91,10 @@ var commutative = []expr.Op{expr.OpAdd, expr.OpMul, expr.OpMin, expr.OpMax, expr
 // requirements compares conditions, each part of a conjunction by itself.
 func (c *comparison) requirements(old, op *opdef.Op) {
 	kept, read := map[string]bool{}, map[string]bool{}
-	for _, was := range conjuncts(slices.Concat(old.Requires, old.Fits())) {
+	for _, was := range expr.Conjuncts(slices.Concat(old.Requires, old.Fits())) {
 		kept[c.before.text(was)], read[was.Text] = true, true
 	}
-	for _, is := range conjuncts(slices.Concat(op.Requires, op.Fits())) {
+	for _, is := range expr.Conjuncts(slices.Concat(op.Requires, op.Fits())) {
 		switch {
 		case kept[c.after.text(is)]:
 		case read[is.Text]:
@@ -103,16 +103,4 @@ func (c *comparison) requirements(old, op *opdef.Op) {
 			c.breaks("calls have to keep %s", is.Text)
 		}
 	}
-}
-
-// conjuncts are the conditions that hold where all of the given ones do.
-func conjuncts(conditions []*expr.Expr) (parts []*expr.Expr) {
-	for _, e := range conditions {
-		if e.Op == expr.OpAnd {
-			parts = append(parts, conjuncts(e.Args)...)
-		} else {
-			parts = append(parts, e)
-		}
-	}
-	return parts
 }

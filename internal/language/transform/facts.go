@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -241,15 +242,18 @@ func mutationText(op *opdef.Op) string {
 
 // copiesText says which inputs are copied, and when.
 func copiesText(op *opdef.Op) string {
-	var dense, last []string
+	var dense, last, parts []string
 	for _, a := range Copies(op) {
-		if a.Stride == "last" {
+		switch a.Stride {
+		case "last":
 			last = append(last, a.Name)
-		} else {
+		case "":
 			dense = append(dense, a.Name)
 		}
+		if n := op.Alignment(&a); n > 1 {
+			parts = append(parts, fmt.Sprintf("%s when its address is no multiple of %d", Names([]string{a.Name}), n))
+		}
 	}
-	var parts []string
 	if len(dense) > 0 {
 		parts = append(parts, Names(dense)+" when not contiguous")
 	}

@@ -116,5 +116,5 @@ func factor(op *opdef.Op, d opdef.Dim) Factor {
 
 // Copies lists the inputs that an adaptor copies when their memory is not laid out as the kernels take it.
 func Copies(op *opdef.Op) []opdef.Arg {
-	return slices.DeleteFunc(slices.Clone(op.Inputs), func(a opdef.Arg) bool { return a.Mutated || a.Stride == "any" })
+	return slices.DeleteFunc(slices.Clone(op.Inputs), func(a opdef.Arg) bool { return a.Mutated || a.Stride == "any" && op.Alignment(&a) == 1 })
 }

@@ -143,9 +143,20 @@ def _reason(arg: Arg, value: Any) -> str:
     if not getattr(getattr(value, "flags", None), "aligned", True):
         return "it is not aligned"
     memory = _memory(value)
-    if memory is None or fits(memory, arg.stride):
+    if memory is None:
         return ""
-    return "its last dimension is not contiguous" if arg.stride else "it is not contiguous"
+    if not fits(memory, arg.stride):
+        return "its last dimension is not contiguous" if arg.stride else "it is not contiguous"
+    if arg.align > 1 and _address(value) % arg.align:
+        return f"its address is no multiple of {arg.align}"
+    return ""
+
+
+def _address(value: Any) -> int:
+    """Return where an array of PyTorch, NumPy or CuPy begins."""
+    if hasattr(value, "data_ptr"):
+        return value.data_ptr()
+    return value.data.ptr if hasattr(value.data, "ptr") else value.ctypes.data
 
 
 def _memory(value: Any) -> Memory | None:

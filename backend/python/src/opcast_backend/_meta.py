@@ -19,6 +19,8 @@ class Arg(NamedTuple):
     optional: bool = False
     stride: str = ""
     """Which strides the kernels take: dense (empty), ``last`` or ``any``. Other arrays are copied."""
+    align: int = 1
+    """What the address has to be a multiple of, in bytes. Other arrays are copied."""
     mutated: bool = False
     """Whether the op overwrites the input, which is then also a result."""
     saved: bool = False

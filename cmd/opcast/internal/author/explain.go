@@ -152,10 +152,12 @@ type explainedFactor struct {
 	Summed []string `json:"summed,omitempty"`
 }
 
-// explainedCopy says that an input is copied unless it is "contiguous" or contiguous in its "last dimension".
+// explainedCopy says that an input is copied unless it is "contiguous" or contiguous in its "last dimension", and its address is a
+// multiple of so many bytes.
 type explainedCopy struct {
 	Input  string `json:"input"`
-	Unless string `json:"unless"`
+	Unless string `json:"unless,omitempty"`
+	Align  int64  `json:"align"`
 }
 
 type explainedKernel struct {
@@ -185,7 +187,7 @@ func (a commands) explainJSON(op *opdef.Op) error {
 	}
 	for _, in := range transform.Copies(op) {
 		unless := map[string]string{"": "contiguous", "last": "last dimension"}[in.Stride]
-		e.Copies = append(e.Copies, explainedCopy{in.Name, unless})
+		e.Copies = append(e.Copies, explainedCopy{in.Name, unless, op.Alignment(&in)})
 	}
 	for _, k := range op.KernelList() {
 		for _, device := range k.Devices {

@@ -48,3 +48,15 @@ func Nodes(e *Expr) int {
 	e.Walk(func(*Expr) { n++ })
 	return n
 }
+
+// Conjuncts are the conditions that hold where all of the given ones do.
+func Conjuncts(conditions []*Expr) (parts []*Expr) {
+	for _, e := range conditions {
+		if e.Op == OpAnd {
+			parts = append(parts, Conjuncts(e.Args)...)
+		} else {
+			parts = append(parts, e)
+		}
+	}
+	return parts
+}

@@ -160,6 +160,29 @@ func TestDefaultKernels(t *testing.T) {
 	}
 }
 
+// Adaptors align what no kernel takes as it lies.
+func TestAlignment(t *testing.T) {
+	kernel := func(keys string) string { return "\n[[kernels]]\nname = \"k" + fmt.Sprint(len(keys)) + "\"\n" + keys }
+	fast := kernel("device = \"cuda\"\nwhen = \"N > 2 and aligned(x, 16) and aligned(y, 32)\"")
+	for name, test := range map[string]struct {
+		inputs, kernels string
+		want            int64
+	}{
+		"the only kernel":          {"x: T[N]", fast, 16},
+		"no kernel asks":           {"x: T[N]", kernel(`device = "cuda"`), 1},
+		"another takes it":         {"x: T[N]", fast + kernel(`device = "cuda"`), 1},
+		"another for other dtypes": {"x: T[N]", fast + kernel("device = \"cuda\"\ndtypes = { T = \"f32\" }"), 16},
+		"another device":           {"x: T[N]", fast + kernel(`device = "cpu"`), 16},
+		"another for new machines": {"x: T[N]", fast + kernel("device = \"cuda\"\narch = \">=90\""), 16},
+		"one side of an or":        {"x: T[N]", kernel("device = \"cuda\"\nwhen = \"N > 2 or aligned(x, 16)\""), 1},
+	} {
+		op := load(t, with(test.inputs, "y: T[N]", "")+test.kernels)
+		if got := op.Alignment(&op.Inputs[0]); got != test.want {
+			t.Errorf("%s: aligned to %d, want %d", name, got, test.want)
+		}
+	}
+}
+
 func TestManifestDefaults(t *testing.T) {
 	p, diags, err := Load(write(t, map[string]string{manifest.File: "name = \"demo\"\nversion = \"0.1.0\"\nlicense = \"MIT\"\n"}))
 	if err != nil || len(diags) > 0 {

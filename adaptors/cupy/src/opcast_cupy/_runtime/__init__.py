@@ -91,7 +91,9 @@ def _readable(a: Any, stride: str) -> bool:
 
 def _input(a: Any, arg: backend.Arg) -> Any:
     """Return an input as an array that the kernel can read, copied only where it has to be."""
-    if a is None or type(a) in backend.NUMBERS or arg.mutated or _readable(a, arg.stride):
+    if a is None or type(a) in backend.NUMBERS or arg.mutated:
+        return a
+    if _readable(a, arg.stride) and a.data.ptr % arg.align == 0:
         return a
     return _bits(a).copy(order="C").view(a.dtype)
 

@@ -67,8 +67,9 @@ class _Framework:
             raise ValueError(f"{op}: {name}: expected native byte order, got dtype {got}")
 
     def memory(self, value: Any) -> Any:
-        address = np.asarray(value).__array_interface__["data"][0]
-        return backend.Memory(address, value.itemsize, value.shape, value.strides)
+        return backend.Memory(
+            _address(np.asarray(value)), value.itemsize, value.shape, value.strides
+        )
 
 
 @cache  # NumPy composes the name anew on each access, which takes longer than a call
@@ -97,9 +98,19 @@ def _input(value: Any, arg: backend.Arg) -> Any:
     if value is None or type(value) in backend.NUMBERS:
         return value
     a = np.asarray(value)
-    if arg.mutated or _readable(a, arg.stride):
+    misplaced = arg.align > 1 and _address(a) % arg.align
+    if arg.mutated or (_readable(a, arg.stride) and not misplaced):
         return a
-    return a.astype(a.dtype.newbyteorder("="), order="C", copy=True)
+    dtype = a.dtype.newbyteorder("=")
+    room = empty(a.nbytes + arg.align - 1, np.uint8)  # NumPy's own memory begins anywhere
+    begin = -_address(room) % arg.align
+    copy = room[begin : begin + a.nbytes].view(dtype).reshape(a.shape)
+    copy[...] = a
+    return copy
+
+
+def _address(a: ndarray[Any, Any]) -> int:
+    return a.__array_interface__["data"][0]
 
 
 def _tensor(value: Any) -> Any:

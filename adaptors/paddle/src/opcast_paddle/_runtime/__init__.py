@@ -15,7 +15,7 @@ from paddle import Tensor
 
 from .._collection import backend
 from ._autograd import Node, refusal, wanted
-from ._framework import DTYPES, FRAMEWORK, dense, empty, refuse_layout
+from ._framework import DTYPES, FRAMEWORK, empty, readable, refuse_layout
 
 REQUIRED: Any = None
 
@@ -81,7 +81,7 @@ class Op(backend.EagerOp):
             outs = self.outputs(given, specs, like, saving)
             work = self.scratch(specs, like)  # freed in the order of the stream
             arrays = [
-                x if not isinstance(x, Tensor) or a.mutated else dense(x, a.stride)
+                x if not isinstance(x, Tensor) or a.mutated else readable(x, a)
                 for x, a in zip(inputs, info.inputs)
             ]
         except (MemoryError, OverflowError, ValueError) as error:  # the latter two for absurd sizes

@@ -84,11 +84,11 @@ def empty(op: str, like: Any, specs: Iterable[Any]) -> list[Any]:
     return made
 
 
-def dense(x: Any, stride: str) -> Any:
-    """Return an input as a kernel that takes such strides can read it, copied only where it has to be.
+def readable(x: Any, arg: backend.Arg) -> Any:
+    """Return an input as the kernels can read it, copied only where it has to be.
 
     The copy is a clone: ``Tensor.contiguous`` would move the tensor itself, away from what it is a view of.
     """
-    if x.is_contiguous() or stride == "any":
-        return x
-    return x if stride and (x.strides[-1] == 1 or x.shape[-1] == 1) else x.clone()
+    fits = x.is_contiguous() or arg.stride == "any"
+    fits = fits or (arg.stride and (x.strides[-1] == 1 or x.shape[-1] == 1))
+    return x if fits and (arg.align == 1 or x.data_ptr() % arg.align == 0) else x.clone()
