@@ -96,7 +96,7 @@ class Call {
   void Ints(int index, const char* name, int n, int64_t* out) const;
   // Reads any number of integers; a single one is no list.
   std::vector<int64_t> AnyInts(int index, const char* name) const;
-
+  void Among(const char* name, int64_t value, std::initializer_list<int64_t> allowed) const;
   void AtLeast(const char* name, double value, double bound, const char* text) const {
     if (!(value >= bound)) OutOfRange(name, "at least ", text, value);
   }

@@ -107,6 +107,15 @@ int Call::Choice(int index, const char* name, std::initializer_list<const char*>
   Expected("ValueError", name, text, "'" + std::string(value) + "'");
 }
 
+void Call::Among(const char* name, int64_t value, std::initializer_list<int64_t> allowed) const {
+  std::string text;
+  for (int64_t a : allowed) {
+    if (value == a) return;
+    text += (text.empty() ? "one of " : ", ") + std::to_string(a);
+  }
+  Expected("ValueError", name, text, std::to_string(value));
+}
+
 IntList AsInts(const TVMFFIAny& v) {
   if (v.type_index == kTVMFFIShape) {
     const auto* shape = Cell<TVMFFIShapeCell>(v);

@@ -227,7 +227,7 @@ func sizeAttrs(op *opdef.Op) (attrs []*opdef.Attr) {
 		}
 	}
 	for i := range op.Attrs {
-		if a := &op.Attrs[i]; a.Type == "int" && sizes[a.Name] && len(a.OneOf) == 0 && op.Samples[a.Name] == nil {
+		if a := &op.Attrs[i]; a.Type == "int" && sizes[a.Name] && len(a.Among) == 0 && op.Samples[a.Name] == nil {
 			attrs = append(attrs, a)
 		}
 	}

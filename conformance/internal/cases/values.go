@@ -48,6 +48,8 @@ func RangeValues(op *opdef.Op, a *opdef.Attr) []any {
 	switch {
 	case len(a.OneOf) > 0:
 		return anys(a.OneOf)
+	case len(a.Among) > 0:
+		return anys(a.Among)
 	case a.Type == "bool":
 		return []any{false, true}
 	case a.Type == "dtype":

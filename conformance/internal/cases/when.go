@@ -105,7 +105,8 @@ func TriedValues(op *opdef.Op, a *opdef.Attr, numbers []int64) []any {
 func within(a *opdef.Attr, n float64) bool {
 	low, hasLow := ToFloat(a.Min)
 	high, hasHigh := ToFloat(a.Max)
-	return (!hasLow || n >= low) && (!hasHigh || n <= high)
+	listed := len(a.Among) == 0 || slices.Contains(a.Among, int64(n))
+	return listed && (!hasLow || n >= low) && (!hasHigh || n <= high)
 }
 
 // withValue is a copy of attrs, or sizes, in which one has a value.

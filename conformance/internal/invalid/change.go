@@ -215,6 +215,12 @@ func wrongValues(op *opdef.Op, a *opdef.Attr) map[string]any {
 	if len(a.OneOf) > 0 {
 		out["attr choice"] = "nonsense"
 	}
+	if len(a.Among) > 0 {
+		out["attr choice"] = slices.Max(a.Among) - 1
+		if slices.Contains(a.Among, slices.Max(a.Among)-1) {
+			out["attr choice"] = slices.Max(a.Among) + 1
+		}
+	}
 	if low, ok := cases.ToFloat(a.Min); ok {
 		out["attr minimum"] = outside(a, low-1)
 	}

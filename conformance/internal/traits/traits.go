@@ -101,7 +101,7 @@ func ofAttr(a opdef.Attr) []string {
 		trait{"optional " + a.Type, a.Optional},
 		trait{"computed default", a.DefaultExpr != nil},
 		trait{"required", !a.HasDefault},
-		trait{"range", a.Min != nil || a.Max != nil},
+		trait{"range", a.Min != nil || a.Max != nil || len(a.Among) > 0},
 	)
 }
 

@@ -69,6 +69,21 @@ func (v *opView) attrBound(r rule.Rule, check string) []string {
 	return []string{call}
 }
 
+// among is the check that a number is one of those that the definition lists; words are checked where they are read.
+func (v *opView) among(r rule.Rule) []string {
+	if len(r.Attr.Among) == 0 {
+		return nil
+	}
+	name, given := variable(r.Arg), ""
+	if r.Attr.Optional {
+		name = "*" + name
+	}
+	if r.Attr.MayBeNone() {
+		given = fmt.Sprintf("if (call.Given(%s)) ", v.Place(r.Arg))
+	}
+	return one("%scall.Among(%q, %s, {%s});", given, r.Arg, name, strings.Join(r.Allowed, ", "))
+}
+
 // LateDefaults computes the absent attrs whose default is an expression, once sizes are known.
 func (v *opView) LateDefaults() []string {
 	var out []string

@@ -99,6 +99,8 @@ func (v *opView) statement(r rule.Rule) []string {
 		return v.attrBound(r, "AtLeast")
 	case rule.AttrMax:
 		return v.attrBound(r, "AtMost")
+	case rule.AttrOneOf:
+		return v.among(r)
 	case rule.Device:
 		return one("call.SameDevice(%s, %s);", name, v.first(r.Other))
 	case rule.DTypeIn:

@@ -155,6 +155,8 @@ func attrText(a *opdef.Attr) string {
 	switch {
 	case len(a.OneOf) > 0:
 		text = "{" + rule.Quoted(a.OneOf) + "}"
+	case len(a.Among) > 0:
+		text = "{" + strings.Join(a.Decimals(), ", ") + "}"
 	case a.Len > 0:
 		text = fmt.Sprintf("int or %d ints", a.Len)
 	case a.Len < 0:

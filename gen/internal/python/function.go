@@ -57,8 +57,8 @@ func (v *function) parameters(array, result, required, dtype string) []string {
 			hint, otherwise = v.arrayHint(stub.Array(array, v.Op, a), a)
 		} else {
 			hint, otherwise = attrHint(p.Attr, dtype)
-			if required == "" && len(p.Attr.OneOf) > 0 { // the stub: in the module, Literal is not imported
-				hint = strings.Replace(hint, "str", stub.Choice(p.Attr.OneOf), 1)
+			if literal := stub.Literal(p.Attr); required == "" && literal != "" { // in the module, Literal is not imported
+				hint = strings.Replace(hint, p.Attr.Type, literal, 1)
 			}
 		}
 		switch {

@@ -101,8 +101,11 @@ func metaAttrs(attrs []opdef.Attr) []layout.Node {
 			items = append(items, value)
 		}
 		nodes := layout.Leaves(items)
-		if len(a.OneOf) > 0 {
+		switch {
+		case len(a.OneOf) > 0:
 			nodes = append(nodes, layout.TupleNode("one_of=", quoted(a.OneOf)))
+		case len(a.Among) > 0:
+			nodes = append(nodes, layout.TupleNode("one_of=", layout.Leaves(a.Decimals())))
 		}
 		out = append(out, layout.List("Attr(", nodes, ")"))
 	}

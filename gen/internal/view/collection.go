@@ -83,6 +83,9 @@ func (v *Compiled) Hash() int64 {
 	s.Name, s.Kind, s.DTypes, s.Backward, s.Forward = v.Name, v.Kind, v.DTypes, v.Backward, v.Forward
 	s.Outputs, s.Inputs, s.Scratch = schemaArgs(v.Outputs), schemaArgs(v.Inputs), schemaArgs(v.Scratch)
 	for _, a := range v.Attrs {
+		if len(a.Among) > 0 {
+			s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Among))
+		}
 		s.Attrs = append(s.Attrs, fmt.Sprint(a.Name, a.Type, a.OneOf, a.Min, a.Max, a.Binds, a.Default, a.Optional))
 	}
 	for _, l := range v.Lets {

@@ -61,6 +61,15 @@ func (c *comparison) attr(was, is opdef.Attr) {
 			c.breaks("the attribute %s cannot be %q any more", is.Name, word)
 		}
 	}
+	if len(was.Among) == 0 && len(is.Among) > 0 {
+		c.breaks("the attribute %s has to be one of %v", is.Name, is.Among)
+	} else if len(is.Among) > 0 {
+		for _, n := range was.Among {
+			if !slices.Contains(is.Among, n) {
+				c.breaks("the attribute %s cannot be %d any more", is.Name, n)
+			}
+		}
+	}
 	if (was.Binds == "") != (is.Binds == "") || c.before.names[was.Binds] != c.after.names[is.Binds] {
 		c.breaks("the attribute %s chooses another dtype", is.Name)
 	}

@@ -2,6 +2,7 @@ package opdef
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
@@ -211,6 +212,14 @@ func (o *Op) FloatValue(given map[string]any, name string) (float64, bool) {
 		return NumberValue(v), true
 	}
 	return 0, false
+}
+
+// Decimals are the numbers that the attribute may be, as texts; none for any.
+func (a *Attr) Decimals() (texts []string) {
+	for _, n := range a.Among {
+		texts = append(texts, strconv.FormatInt(n, 10))
+	}
+	return texts
 }
 
 // ConditionNames are the names that conditions, lets and the sizes of outputs and scratch mention.

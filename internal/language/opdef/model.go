@@ -216,7 +216,9 @@ type Attr struct {
 	DefaultExpr *expr.Expr
 	// Min and Max are int64 or float64, nil where absent.
 	Min, Max any
-	OneOf    []string
+	// OneOf are the words that a "str" may be, Among the numbers that an "int" may be; none for any.
+	OneOf []string
+	Among []int64
 	// Binds is the dtype variable that a "dtype" attr sets.
 	Binds string
 }

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/opcast/opcast/internal/language/dtype"
 )
@@ -19,6 +20,11 @@ func (e *evaluation) attrRule(r Rule) error {
 	}
 	switch r.Kind {
 	case AttrOneOf:
+		if n, isInt := v.(int64); isInt && !slices.Contains(r.Attr.Among, n) {
+			return expected("ValueError", r.Arg, "one of %s, got %d", strings.Join(r.Allowed, ", "), n)
+		} else if isInt {
+			return nil
+		}
 		if s, _ := v.(string); !slices.Contains(r.Allowed, s) {
 			return expected("ValueError", r.Arg, "one of %s, got '%s'", Quoted(r.Allowed), s)
 		}

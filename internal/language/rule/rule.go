@@ -170,6 +170,9 @@ func (p *Program) attrs() {
 		if len(a.OneOf) > 0 {
 			p.add(Rule{Kind: AttrOneOf, Arg: a.Name, Attr: a, Allowed: a.OneOf})
 		}
+		if len(a.Among) > 0 {
+			p.add(Rule{Kind: AttrOneOf, Arg: a.Name, Attr: a, Allowed: a.Decimals()})
+		}
 		if a.Binds != "" {
 			p.DTypeOf[a.Binds] = a.Name
 		}

@@ -13,7 +13,7 @@ func (d *Drawer) attrs() {
 		case 0, 1:
 			a.keys, a.use, a.value = `"int", min = `+pick(d, "0", "1")+`, max = 9`+pick(d, "", ", default = 3"), "size", "2"
 		case 2:
-			a.keys, a.use, a.value = `"int"`+pick(d, "", ", default = -2", ", min = -5, default = 7"), "number", "1"
+			a.keys, a.use, a.value = `"int"`+pick(d, "", ", default = -2", ", min = -5, default = 7", ", one_of = [1, 4]", ", one_of = [-3, 1], default = -3"), "number", "1"
 		case 3:
 			a.keys, a.use, a.value = `"float"`+pick(d, "", ", default = 0.5", ", min = 0, default = 2"), "factor", "0.5"
 		case 4:
@@ -29,7 +29,7 @@ func (d *Drawer) attrs() {
 			d.op.vars["O"] = d.dtypes()
 			a.keys, a.use = `"dtype", binds = "O"`+pick(d, "", `, default = "`+d.op.vars["O"][0]+`"`), "dtype"
 		case 9:
-			a.keys, a.use = `"int", optional = true, min = -3, max = 9`, "maybe number"
+			a.keys, a.use = `"int", optional = true, `+pick(d, "min = -3, max = 9", "one_of = [-2, 7]"), "maybe number"
 		case 10:
 			a.keys, a.use = `"str", optional = true, one_of = ["One", "tw_O"]`, "maybe choice"
 		case 11:

@@ -52,8 +52,8 @@ class Attr(NamedTuple):
     required: bool
     default: Any = None
     """None too where the default depends on sizes or dtypes."""
-    one_of: tuple[str, ...] = ()
-    """The allowed strings; empty where any value of the type and range is."""
+    one_of: tuple[str | int, ...] = ()
+    """The allowed strings or integers; empty where any value of the type and range is."""
 
 
 class Op(NamedTuple):

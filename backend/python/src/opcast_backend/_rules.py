@@ -187,9 +187,10 @@ def at_most(op: str, name: str, bound: str, value: float) -> Exception:
     return expected(ValueError, op, name, f"at most {bound}", number(value))
 
 
-def choice(op: str, name: str, allowed: tuple[str, ...], value: str) -> Exception:
-    """Build the error of a string that is not among the allowed ones."""
-    return expected(ValueError, op, name, "one of '" + "', '".join(allowed) + "'", f"'{value}'")
+def choice(op: str, name: str, allowed: tuple[str | int, ...], value: str | int) -> Exception:
+    """Build the error of a string or an integer that is not among the allowed ones."""
+    *words, got = (f"'{v}'" if isinstance(v, str) else str(v) for v in (*allowed, value))
+    return expected(ValueError, op, name, "one of " + ", ".join(words), got)
 
 
 def same_device(fw: Framework, op: str, name: str, value: Any, first_name: str, first: Any) -> None:

@@ -250,10 +250,11 @@ func drawAttr(from *Choices, op *opdef.Op, a *opdef.Attr) any {
 		high = low + 4
 	}
 	steps := from.UpTo(16)
-	switch a.Type {
-	case "float": // quarters, which every dtype has
+	switch {
+	case len(a.Among) > 0:
+	case a.Type == "float": // quarters, which every dtype has
 		values = append(values, min(low+float64(steps)/4, high))
-	case "int":
+	case a.Type == "int":
 		values = append(values, min(int64(low)+steps, int64(high)))
 	}
 	if v := oneOf(from, values); given {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/dtype"
@@ -42,13 +43,16 @@ func scalar(op *opdef.Op, t *opdef.Type) string {
 
 func variable(name string) string { return "_" + name }
 
-// Choice is the type of a string that must be one of these.
-func Choice(allowed []string) string {
-	var quoted []string
-	for _, s := range allowed {
-		quoted = append(quoted, fmt.Sprintf("%q", s))
+// Literal is the type of a word or number that must be one of those that a definition lists; "" where it lists none.
+func Literal(a *opdef.Attr) string {
+	allowed := a.Decimals()
+	for _, s := range a.OneOf {
+		allowed = append(allowed, strconv.Quote(s))
 	}
-	return "Literal[" + strings.Join(quoted, ", ") + "]"
+	if len(allowed) == 0 {
+		return ""
+	}
+	return "Literal[" + strings.Join(allowed, ", ") + "]"
 }
 
 // Variables are the declarations of the type variables that stubs name, in order. Every dtype can be one: type checkers do not

@@ -40,7 +40,7 @@ func TestImports(t *testing.T) {
 		{DTypes: []opdef.DTypeVar{{Name: "T"}, {Name: "O"}}},
 		{DTypes: []opdef.DTypeVar{{Name: "T"}}},
 	}
-	text := "def f(x: NDArray[_T], *, by: " + Choice([]string{"a", "b"}) + ") -> NDArray[_T]: ..."
+	text := "def f(x: NDArray[_T], *, by: " + Literal(&opdef.Attr{OneOf: []string{"a", "b"}}) + ") -> NDArray[_T]: ..."
 	variables := Variables(ops, text)
 	if diff := cmp.Diff([]string{`_T = TypeVar("_T", bound=np.generic)`}, variables); diff != "" {
 		t.Error(diff)

@@ -210,7 +210,7 @@ func attrDifference(a, b opdef.Attr) string {
 		return "min"
 	case a.Max != b.Max:
 		return "max"
-	case !slices.Equal(a.OneOf, b.OneOf):
+	case !slices.Equal(a.OneOf, b.OneOf) || !slices.Equal(a.Among, b.Among):
 		return "one_of"
 	}
 	return ""

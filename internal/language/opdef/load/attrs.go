@@ -19,7 +19,7 @@ func (c *checker) attrs() {
 	c.op.Attrs = make([]opdef.Attr, len(c.raw.Attrs))
 	for i, raw := range c.raw.Attrs {
 		path, a := tomldoc.Element("attrs", i), &c.op.Attrs[i]
-		*a = opdef.Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, OneOf: raw.OneOf, Binds: raw.Binds, Optional: raw.Optional}
+		*a = opdef.Attr{Name: raw.Name, Doc: raw.Doc, Type: raw.Type, Binds: raw.Binds, Optional: raw.Optional}
 		c.needDoc(path, "attribute "+raw.Name, raw.Doc)
 		if c.need(path, "name") {
 			c.declare(raw.Name, entity{kind: kindAttr, path: path, attr: a}, c.doc.At(tomldoc.Join(path, "name")))
@@ -29,7 +29,7 @@ func (c *checker) attrs() {
 			if a.Min != nil && a.Max != nil && opdef.NumberValue(a.Min) > opdef.NumberValue(a.Max) {
 				c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %v is greater than max %v", a.Name, raw.Min, raw.Max)
 			}
-			c.oneOf(a, path)
+			c.oneOf(a, path, raw.OneOf)
 			c.attrDefault(a, path, raw.Default)
 		}
 	}
@@ -82,31 +82,47 @@ func (c *checker) bound(a *opdef.Attr, path, key string, value any) any {
 	return nil
 }
 
-// oneOf checks the allowed strings. They become C++ enumerators, hence their form.
-func (c *checker) oneOf(a *opdef.Attr, path string) {
+// oneOf reads the allowed words or numbers.
+func (c *checker) oneOf(a *opdef.Attr, path string, values []any) {
 	where := tomldoc.Join(path, "one_of")
 	switch {
 	case !c.doc.Given(where):
 		return
-	case a.Type != "str":
-		c.report(where, code.OneOf, "use min and max for numbers", "one_of on %s attribute", diag.Indefinite(a.Type))
-	case len(a.OneOf) == 0:
+	case a.Type != "str" && a.Type != "int":
+		c.report(where, code.OneOf, "only str and int attributes have a list of values", "one_of on %s attribute", diag.Indefinite(a.Type))
+		return
+	case len(values) == 0:
 		c.report(where, code.OneOf, "", "one_of is empty")
+	case a.Min != nil || a.Max != nil:
+		c.report(where, code.OneOf, "leave min and max out", "%s has both a list of values and a range", a.Name)
 	}
-	for i, word := range a.OneOf {
+	for i, value := range values {
 		at := tomldoc.Element(where, i)
+		word, isWord := value.(string)
+		number, isNumber := value.(int64)
 		switch {
-		case c.doc.Tainted(at):
-		case !names.IsIdentifier(word):
-			c.report(at, code.OneOf, names.FormHint(word, "write letters and digits, joined by single underscores"), "%q is no name for a choice", word)
-		case slices.Contains(a.OneOf[:i], word):
-			c.report(at, code.OneOf, "", "%q is listed twice", word)
+		case isWord && a.Type == "str":
+			c.word(a, at, word)
+		case !isNumber || a.Type != "int":
+			c.report(at, code.OneOf, "", "%s is no value of %s attribute", tomldoc.Show(value), diag.Indefinite(a.Type))
+		case slices.Contains(a.Among, number):
+			c.report(at, code.OneOf, "", "%d is listed twice", number)
 		default:
-			if j := slices.IndexFunc(a.OneOf[:i], func(w string) bool { return names.Pascal(w) == names.Pascal(word) }); j >= 0 {
-				c.report(at, code.OneOf, "rename one of them", "in C++ %q is called k%s, as %q is", word, names.Pascal(word), a.OneOf[j])
-			}
+			a.Among = append(a.Among, number)
 		}
 	}
+}
+
+// word adds an allowed word. Words become C++ enumerators, hence their form.
+func (c *checker) word(a *opdef.Attr, at, word string) {
+	if !names.IsIdentifier(word) {
+		c.report(at, code.OneOf, names.FormHint(word, "write letters and digits, joined by single underscores"), "%q is no name for a choice", word)
+	} else if slices.Contains(a.OneOf, word) {
+		c.report(at, code.OneOf, "", "%q is listed twice", word)
+	} else if j := slices.IndexFunc(a.OneOf, func(w string) bool { return names.Pascal(w) == names.Pascal(word) }); j >= 0 {
+		c.report(at, code.OneOf, "rename one of them", "in C++ %q is called k%s, as %q is", word, names.Pascal(word), a.OneOf[j])
+	}
+	a.OneOf = append(a.OneOf, word)
 }
 
 // attrDefault converts the default and holds it against the attribute's own range.

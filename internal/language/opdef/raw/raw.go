@@ -70,7 +70,7 @@ type Attr struct {
 	Name, Type, Doc   string
 	Optional          bool
 	Default, Min, Max any
-	OneOf             []string `toml:"one_of"`
+	OneOf             []any `toml:"one_of"`
 	Binds             string
 }
 

@@ -63,6 +63,9 @@ func Outside(a *opdef.Attr, value any) string {
 		}
 	}
 	for _, n := range numbers {
+		if i, isInt := n.(int64); isInt && len(a.Among) > 0 && !slices.Contains(a.Among, i) {
+			return fmt.Sprintf("%d is none of %s", i, diag.OneOf(a.Decimals()))
+		}
 		if a.Min != nil && opdef.NumberValue(n) < opdef.NumberValue(a.Min) {
 			return fmt.Sprintf("%v is less than min %v", n, a.Min)
 		}
