@@ -26,6 +26,8 @@ func TestUnrepresentableValues(t *testing.T) {
 		{"f8e8m0fnu", 0, 0x1p-127, true}, {"f8e8m0fnu", -3, 4, true}, {"f8e8m0fnu", 4, 16, false}, {"f8e8m0fnu", math.Inf(1), math.NaN(), true},
 		{"f4e2m1fn", 7.9, 6, true}, {"f4e2m1fn", 7.9, -6, false}, {"f4e2m1fn", math.NaN(), 1, true}, {"f4e2m1fn", 6, 3, false},
 		{"f8e5m2", math.Inf(1), 57344, false}, {"f16", math.Inf(1), math.NaN(), false}, {"f32", math.NaN(), 0, false},
+		{"f8e4m3fn", 448, math.NaN(), false}, {"f8e4m3fn", 463, math.NaN(), true}, {"f16", 65504, math.Inf(1), false}, {"f16", 65519, math.Inf(1), true},
+		{"f16", 65504, 65472, true},
 	} {
 		d := dtype.Must(test.dtype)
 		got := ndarray.FromFloats(d, []int64{1}, []float64{test.got})

@@ -99,9 +99,12 @@ func magnitude(values []float64) float64 {
 // Rel times the reference.
 type Tolerance struct{ ULPs, Abs, Rel float64 }
 
-// ToleranceOf derives the bound of the result in a slot: one spacing for narrow floats and four for float32 and
-// float64, plus rounding errors of a sum where something is contracted. Integers are exact. A tolerance in the
-// definition replaces it.
+// rounded is by how many spacings a result is off that was rounded to nearest, from a value of bfloat16 or better.
+const rounded = 0.5 + 1.0/16
+
+// ToleranceOf derives the bound of the result in a slot: what rounding to nearest loses for floats of 8 bits, one spacing for those
+// of 16, and four for float32 and float64, plus rounding errors of a sum where something is contracted. Integers are exact. A
+// tolerance in the definition replaces it.
 func ToleranceOf(c *cases.Case, at int) Tolerance {
 	result := cases.Slots(c.Op)[at]
 	d := c.Numbers(result.Arg)
@@ -115,7 +118,9 @@ func ToleranceOf(c *cases.Case, at int) Tolerance {
 	switch {
 	case d.Bits < 8: // where an ulp may be half of a number: the nearest one, of what float32 makes of the exact value
 		b = Tolerance{ULPs: 0.5, Rel: 4 * dtype.Must("f32").ULP}
-	case d.Bits <= 16:
+	case d.Bits == 8:
+		b.ULPs = rounded
+	case d.Bits == 16:
 		b.ULPs = 1
 	}
 	if length, scale := Contraction(c, result); length > 0 {
