@@ -13,7 +13,7 @@ import (
 // negative size. Outputs that come out empty though no input is are avoided where that is possible.
 func solveSizes(op *opdef.Op, attrs map[string]any, p Plan) (map[string]int64, error) {
 	s := search{
-		op: op, attrs: attrs, dtypes: p.DTypes, when: p.When, free: []string{}, sizes: maps.Clone(p.Sizes), largest: MaxElements,
+		op: op, attrs: attrs, dtypes: p.DTypes, when: p.When, without: p.Without, free: []string{}, sizes: maps.Clone(p.Sizes), largest: MaxElements,
 	}
 	switch {
 	case p.Unbounded:
@@ -136,6 +136,8 @@ type search struct {
 	dtypes DTypes
 	// when is the condition of the kernel that has to take the call; nil for none.
 	when *expr.Expr
+	// without are the optional inputs that are left out.
+	without []string
 	// free are the symbols to choose, in the order of the definition; order is that of the search.
 	free, order []string
 	sizes       map[string]int64
@@ -249,7 +251,7 @@ func (s *search) fits() bool {
 			largest, anyEmpty = max(largest, Elements(nonZero(shape))), anyEmpty || slices.Contains(shape, 0)
 		}
 	}
-	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero()) && c.hasContents()
+	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero()) && c.hasContents(s.without)
 }
 
 // fixedZero reports whether the caller asked for an empty dimension.

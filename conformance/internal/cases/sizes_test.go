@@ -219,6 +219,40 @@ func TestKernelOfEmptyCalls(t *testing.T) {
 	}
 }
 
+// An empty call that only a kernel takes leaves out an index that may be left out, since it could point at nothing. For dtypes that
+// leave the kernel no size, there is no call.
+func TestKernelOfEmptyCallsWithoutIndex(t *testing.T) {
+	const text = `doc = "Copy."
+kind = 0
+dtypes = { T = ["f32", "f16"] }
+inputs = [
+  { name = "x", type = "T[A]", doc = "A." },
+  { name = "at", type = "i32[]", optional = true, min = 0, max = "A - 1", doc = "A." },
+]
+outputs = [{ name = "y", type = "T[A]", doc = "A." }]
+require = ["T == f16 or A >= 1", "A % 3 == 0"]
+reference = "return x"
+kernels = [{ name = "few", device = "cpu", when = "A < 3" }, { name = "all", device = "cpu" }]
+`
+	p, findings, err := load.Load(tooltest.Project(t, "copy", text))
+	if err != nil || len(findings) > 0 {
+		t.Fatal(err, findings)
+	}
+	op, few := p.Ops[0], &p.Ops[0].Kernels[0]
+	c, err := ForKernel(op, few, BasePlan(DTypes{"T": "f16"}))
+	if err != nil || c.Sizes["A"] != 0 || c.Inputs[1] != nil {
+		t.Errorf("float16: %v, %v", c, err)
+	}
+	if _, err := ForKernel(op, few, BasePlan(DTypes{"T": "f32"})); !errors.Is(err, ErrNoSizes) {
+		t.Errorf("float32: %v", err)
+	}
+	for short, want := range map[string]bool{"f16": false, "f32": true} {
+		if got := Excluded(op, few, DTypes{"T": short}); got != want {
+			t.Errorf("%s: excluded is %v", short, got)
+		}
+	}
+}
+
 // Where a predicate decides, some sizes are even, whatever they are multiples of.
 func TestSizesForPredicates(t *testing.T) {
 	const text = `doc = "Copy."

@@ -34,7 +34,7 @@ func (c *Case) Refuses(k *opdef.Kernel) bool { return c.Acceptance(k) == expr.Kn
 var whenSizes = []int64{16, 32, 64, 128, 256}
 
 // ForKernel adapts a plan to a kernel with a condition: sizes are chosen that meet it, else attrs, one at a time, are
-// given values with which there are such sizes.
+// given values with which there are such sizes. Optional indices are left out where that leaves nothing else.
 func ForKernel(op *opdef.Op, k *opdef.Kernel, p Plan) (*Case, error) {
 	if k != nil && k.When != nil {
 		p.When = k.When
@@ -43,10 +43,38 @@ func ForKernel(op *opdef.Op, k *opdef.Kernel, p Plan) (*Case, error) {
 		p = settled(op, p)
 	}
 	c, err := Meeting(op, p)
+	if left := withoutIndices(op, p); err != nil && p.When != nil && len(left.Without) > len(p.Without) {
+		c, err = Meeting(op, left)
+	}
 	if err == nil && k != nil && !AcceptsDTypes(k, c.DTypes) {
 		return nil, fmt.Errorf("%w for the kernel %s: without %s, it does not take the dtypes", ErrNoSizes, k.Name, strings.Join(p.Without, ", "))
 	}
 	return c, err
+}
+
+// withoutIndices is a plan without optional inputs that have a range, in which nothing may be left.
+func withoutIndices(op *opdef.Op, p Plan) Plan {
+	p.Without = slices.Clone(p.Without)
+	for _, in := range op.Inputs {
+		if in.Optional && in.Min != nil && in.Max != nil && !slices.Contains(p.Without, in.Name) {
+			p.Without = append(p.Without, in.Name)
+		}
+	}
+	return p
+}
+
+// Excluded says whether the definition and the condition of a kernel leave no size that both allow for some dtypes.
+func Excluded(op *opdef.Op, k *opdef.Kernel, d DTypes) bool {
+	s := search{op: op, dtypes: d, when: k.When, attrs: map[string]any{}}
+	return slices.ContainsFunc(k.When.Symbols(), func(name string) bool {
+		for n := int64(0); n <= mostLooked; n++ {
+			s.sizes = map[string]int64{name: n}
+			if s.possible() {
+				return false
+			}
+		}
+		return slices.Contains(Symbols(op), name)
+	})
 }
 
 // Meeting makes the call that a plan describes. Where its condition needs them, attrs that the plan leaves open get other

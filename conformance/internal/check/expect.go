@@ -27,7 +27,9 @@ func (t *T) EachRow(body func(d cases.DTypes) error) error {
 	for i, d := range choices {
 		for _, kernel := range t.rowKernels(d, i) {
 			t.StartRow(kernel, d.String())
-			if err := Proceed(body(d)); err != nil {
+			if t.excluded(d) {
+				t.CurrentRow().Unsupported = "conditions exclude all calls of these dtypes that the kernel takes"
+			} else if err := Proceed(body(d)); err != nil {
 				return err
 			}
 		}

@@ -82,6 +82,15 @@ func (t *T) unreachedKernelError() error {
 	return cases.ErrNoSizes
 }
 
+// excluded says whether conditions leave the kernel of the present row no call of some dtypes, though they do of others.
+func (t *T) excluded(d cases.DTypes) bool {
+	k := t.RowKernel()
+	if k == nil || k.When == nil || !cases.Excluded(t.Op, k, d) {
+		return false
+	}
+	return slices.ContainsFunc(cases.DeclaredDTypes(t.Op), func(d cases.DTypes) bool { return !cases.Excluded(t.Op, k, d) })
+}
+
 // noCases accounts for a row whose plans make no call, of which first is one: where conditions exclude them all, though not the base
 // case, the row is unsupported.
 func (t *T) noCases(d cases.DTypes, first cases.Plan) error {

@@ -28,7 +28,7 @@ func checkOptional(t *check.T) error {
 	found := false
 	err := t.EachCase(cases.BaseOnly, func(c *cases.Case) error {
 		for i, in := range t.Op.Inputs {
-			if !in.Optional {
+			if !in.Optional || c.Inputs[i] == nil {
 				continue
 			}
 			absent := c.With(i, nil, "no "+in.Name)
