@@ -99,9 +99,14 @@ void Array::Read(Stride stride, uintptr_t align) {
     Copy("aten::contiguous", format);
     Look(true);
   }
-  if (reinterpret_cast<uintptr_t>(view.data) % align == 0) return;
-  Copy("aten::clone", 0);
-  Look(false);
+  const auto misplaced = [&] { return reinterpret_cast<uintptr_t>(view.data) % align != 0; };
+  if (!dense && misplaced()) {
+    Copy("aten::contiguous", format);
+    Look(true);
+  }
+  if (!misplaced()) return;
+  Copy("aten::clone", 0);  // as it lies, which is densely
+  Look(true);
 }
 
 void Array::Copy(const char* op, Boxed format) {

@@ -81,7 +81,11 @@ func (v *opView) among(r rule.Rule) []string {
 	if r.Attr.MayBeNone() {
 		given = fmt.Sprintf("if (call.Given(%s)) ", v.Place(r.Arg))
 	}
-	return one("%scall.Among(%q, %s, {%s});", given, r.Arg, name, strings.Join(r.Allowed, ", "))
+	var numerals []string
+	for _, text := range r.Allowed {
+		numerals = append(numerals, numeral(text))
+	}
+	return one("%scall.Among(%q, %s, {%s});", given, r.Arg, name, strings.Join(numerals, ", "))
 }
 
 // LateDefaults computes the absent attrs whose default is an expression, once sizes are known.

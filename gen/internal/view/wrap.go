@@ -1,6 +1,7 @@
 package view
 
 import (
+	"regexp"
 	"strings"
 )
 
@@ -32,6 +33,9 @@ func (w *wrapper) wrapped(by, text, tail string) []string {
 	return append(out, by+")"+tail)
 }
 
+// called matches what is called if a bracket follows.
+var called = regexp.MustCompile(`[\w\])]$`)
+
 // splitCall separates "f(a, (b, c))" into "f(" and its items, after each of which a comma stands, and "(a if b else c)" into
 // parts without one; nil is for what is neither.
 func splitCall(text string) (head string, items []string, after string) {
@@ -44,8 +48,7 @@ func splitCall(text string) (head string, items []string, after string) {
 	if !balanced {
 		return text, nil, ""
 	}
-	calls := open > 0 && text[open-1] != ' '
-	if calls || len(items) > 1 || strings.HasSuffix(inside, ",") {
+	if calls := called.MatchString(text[:open]); calls || len(items) > 1 || strings.HasSuffix(inside, ",") {
 		return text[:open+1], items, ","
 	}
 	items, _ = splitOutside(inside, " if ", " else ")

@@ -19,6 +19,7 @@ func TestWrap(t *testing.T) {
 		"f(a, b) if c else g(d)":        "f(a, b) if c else g(d)",
 		"f(h(i, j) if c else g(d))":     "f(\n  h(i, j) if c else g(d),\n)",
 		"((f(a, b) if c else g(d)), e)": "(\n  (\n    f(a, b)\n    if c\n    else g(d)\n  ),\n  e,\n)",
+		"-(f(a, b) if c else g(d))":     "-(\n  f(a, b)\n  if c\n  else g(d)\n)",
 		"x = (f(a, b) if c else g(d))":  "x = (\n  f(a, b)\n  if c\n  else g(d)\n)",
 	} {
 		if diff := cmp.Diff(want, strings.Join(view.Wrap([]string{text}, "  ", 18), "\n")); diff != "" {

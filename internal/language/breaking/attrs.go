@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/opcast/opcast/internal/language/diag"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
@@ -48,31 +49,50 @@ func (c *comparison) attr(was, is opdef.Attr) {
 	case was.Optional && !is.Optional:
 		c.breaks("the attribute %s cannot be left empty any more", is.Name)
 	}
-	if narrower(was.Min, is.Min, 1) {
-		c.breaks("the attribute %s has to be at least %v", is.Name, is.Min)
-	}
-	if narrower(was.Max, is.Max, -1) {
-		c.breaks("the attribute %s has to be at most %v", is.Name, is.Max)
-	}
+	c.attrNumbers(was, is)
 	if len(was.OneOf) == 0 && len(is.OneOf) > 0 {
-		c.breaks("the attribute %s has to be one of %v", is.Name, is.OneOf)
+		c.breaks("the attribute %s has to be one of %s", is.Name, diag.OneOf(is.OneOf))
 	} else if len(is.OneOf) > 0 {
 		for _, word := range without(was.OneOf, is.OneOf) {
 			c.breaks("the attribute %s cannot be %q any more", is.Name, word)
 		}
 	}
-	if len(was.Among) == 0 && len(is.Among) > 0 {
-		c.breaks("the attribute %s has to be one of %v", is.Name, is.Among)
-	} else if len(is.Among) > 0 {
-		for _, n := range was.Among {
-			if !slices.Contains(is.Among, n) {
-				c.breaks("the attribute %s cannot be %d any more", is.Name, n)
-			}
-		}
-	}
 	if (was.Binds == "") != (is.Binds == "") || c.before.names[was.Binds] != c.after.names[is.Binds] {
 		c.breaks("the attribute %s chooses another dtype", is.Name)
 	}
+}
+
+// attrNumbers compares the numbers that an attribute may be.
+func (c *comparison) attrNumbers(was, is opdef.Attr) {
+	before := was.Among
+	if low, high, few := shortRange(was); few && len(is.Among) > 0 {
+		for n := low; n <= high; n++ {
+			before = append(before, n)
+		}
+	}
+	if len(is.Among) > 0 && len(before) == 0 {
+		c.breaks("the attribute %s has to be one of %s", is.Name, diag.OneOf(is.Decimals()))
+		return
+	}
+	for _, n := range before {
+		listed := len(is.Among) == 0 || slices.Contains(is.Among, n)
+		if !listed || narrower(n, is.Min, 1) || narrower(n, is.Max, -1) {
+			c.breaks("the attribute %s cannot be %d any more", is.Name, n)
+		}
+	}
+	if len(before) == 0 && narrower(was.Min, is.Min, 1) {
+		c.breaks("the attribute %s has to be at least %v", is.Name, is.Min)
+	}
+	if len(before) == 0 && narrower(was.Max, is.Max, -1) {
+		c.breaks("the attribute %s has to be at most %v", is.Name, is.Max)
+	}
+}
+
+// shortRange is the range of an integer attribute, if a list can hold it.
+func shortRange(a opdef.Attr) (low, high int64, few bool) {
+	low, hasLow := a.Min.(int64)
+	high, hasHigh := a.Max.(int64)
+	return low, high, a.Type == "int" && hasLow && hasHigh && uint64(high)-uint64(low) < 16
 }
 
 // standard is what a call means that leaves an attribute out: as the author wrote it, or with the names of sizes, if there are any.

@@ -6,16 +6,20 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 )
 
-// Alignment is the number of bytes of which an input's address has to be a multiple, so that no adaptor copies it: what a kernel
-// asks for whose calls no other one takes. It is 1 where any address will do, and for what is never copied: what is overwritten, and
-// outputs.
+// mostAligned is to how many bytes every framework aligns new arrays.
+const mostAligned = 16
+
+// Alignment is what an input's address must be a multiple of, lest adaptors copy it: the most that a kernel asks for, leaving out
+// those beside which another, which takes all calls of their devices and dtypes, asks for less. It is 1 where any address will do,
+// where no copy would help, and for what is never copied: what is overwritten, and outputs.
 func (o *Op) Alignment(in *Arg) int64 {
 	most, kernels := int64(1), o.KernelList()
 	for i := range kernels {
 		k := &kernels[i]
-		without := func(other Kernel) bool { return other.alignment(in) == 1 && other.covers(k) }
-		if !in.Mutated && o.InputIndex(in.Name) >= 0 && !slices.ContainsFunc(kernels, without) {
-			most = max(most, k.alignment(in))
+		asked := k.alignment(in)
+		less := func(other Kernel) bool { return other.alignment(in) < asked && other.covers(k, in) }
+		if !in.Mutated && o.InputIndex(in.Name) >= 0 && asked <= mostAligned && !slices.ContainsFunc(kernels, less) {
+			most = max(most, asked)
 		}
 	}
 	return most
@@ -35,9 +39,14 @@ func (k *Kernel) alignment(in *Arg) int64 {
 	return most
 }
 
-// covers says whether the kernel is for every machine and all dtypes that another one is for.
-func (k *Kernel) covers(other *Kernel) bool {
-	anywhere := k.Arch == "" && len(k.GFX) == 0 && len(k.Features) == 0 && len(k.Compilers) == 0
+// covers says whether the kernel takes all calls on the devices and of the dtypes that another one is for, if an input lies as it wants.
+func (k *Kernel) covers(other *Kernel, in *Arg) bool {
+	anywhere := k.Arch == "" && len(k.GFX) == 0 && len(k.Features) == 0 && len(k.Compilers) == 0 && !k.Supported
+	if k.When != nil {
+		for _, e := range expr.Conjuncts([]*expr.Expr{k.When}) {
+			anywhere = anywhere && e.Op == expr.OpAligned && e.Name == in.Name
+		}
+	}
 	for name, list := range k.DTypes {
 		its := other.DTypes[name]
 		anywhere = anywhere && len(its) > 0 && !slices.ContainsFunc(its, func(short string) bool { return !slices.Contains(list, short) })

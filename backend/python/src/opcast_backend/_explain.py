@@ -153,10 +153,13 @@ def _reason(arg: Arg, value: Any) -> str:
 
 
 def _address(value: Any) -> int:
-    """Return where an array of PyTorch, NumPy or CuPy begins."""
+    """Return where an array begins."""
+    if hasattr(value, "untyped_storage"):  # that of a fake tensor has no memory, and no address
+        return 0 if value.untyped_storage().device.type == "meta" else value.data_ptr()
     if hasattr(value, "data_ptr"):
         return value.data_ptr()
-    return value.data.ptr if hasattr(value.data, "ptr") else value.ctypes.data
+    told = getattr(value, "__array_interface__", None) or value.__cuda_array_interface__
+    return told["data"][0]
 
 
 def _memory(value: Any) -> Memory | None:

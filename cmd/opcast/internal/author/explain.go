@@ -152,8 +152,8 @@ type explainedFactor struct {
 	Summed []string `json:"summed,omitempty"`
 }
 
-// explainedCopy says that an input is copied unless it is "contiguous" or contiguous in its "last dimension", and its address is a
-// multiple of so many bytes.
+// explainedCopy says that an input is copied if it is not "contiguous", or not in its "last dimension", or if its address is no
+// multiple of Align.
 type explainedCopy struct {
 	Input  string `json:"input"`
 	Unless string `json:"unless,omitempty"`

@@ -25,7 +25,7 @@ func checkNotCopied(t *check.T) error {
 		}
 		for i, in := range t.Op.Inputs {
 			for _, layout := range ndarray.Layouts {
-				if c.Inputs[i] == nil || !takesLayout(in.Stride, layout.Name) || t.Op.Alignment(&in) > 1 {
+				if c.Inputs[i] == nil || !takesLayout(in.Stride, layout.Name) {
 					continue
 				}
 				if view := layout.Apply(c.Inputs[i]); view != nil {
@@ -73,8 +73,8 @@ func expectAddresses(t *check.T, c *cases.Case) error {
 		return nil
 	}
 	for i, in := range t.Op.Inputs {
-		if in.Mutated && !calls.WritesMemory(t.Caller) {
-			continue // an array that nobody may write is copied first
+		if in.Mutated && !calls.WritesMemory(t.Caller) || t.Op.Alignment(&in) > 1 {
+			continue // an array that nobody may write is copied first, and one that lies where no kernel takes it
 		}
 		if x, ok := call.Inputs[i].(*calls.Tensor); ok && x.Len() > 0 && seen[len(t.Op.Outputs)+i] != inputs[i] {
 			t.Fail(call, c.Name, "%s was copied: the kernel reads another place than the caller's array", in.Name)

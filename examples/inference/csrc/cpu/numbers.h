@@ -15,7 +15,7 @@ T Narrow(double x) {
   return static_cast<T>(static_cast<float>(x));
 }
 
-// The bits of a number of four, of which each byte holds two, the first in its lower half.
+// The bits of a 4-bit number; a byte holds two, the first in its lower half.
 inline uint8_t Nibble(const uint8_t* bytes, int64_t i) { return bytes[i / 2] >> i % 2 * 4 & 15; }
 
 // A floating-point number of 4 bits.

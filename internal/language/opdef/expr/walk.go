@@ -49,7 +49,7 @@ func Nodes(e *Expr) int {
 	return n
 }
 
-// Conjuncts are the conditions that hold where all of the given ones do.
+// Conjuncts splits conditions at their outer "and"s.
 func Conjuncts(conditions []*Expr) (parts []*Expr) {
 	for _, e := range conditions {
 		if e.Op == OpAnd {

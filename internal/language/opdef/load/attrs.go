@@ -146,6 +146,10 @@ func (c *checker) attrDefault(a *opdef.Attr, path string, value any) {
 			c.syntax(where, code.Expr, err)
 			return
 		}
+		if len(a.Among) > 0 {
+			c.report(where, code.Default, "give one of "+diag.OneOf(a.Decimals()), "default of %s cannot be computed, since it has a list of values", a.Name)
+			return
+		}
 		a.DefaultExpr = e
 		return
 	}

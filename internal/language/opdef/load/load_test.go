@@ -174,6 +174,9 @@ func TestAlignment(t *testing.T) {
 		"another for other dtypes": {"x: T[N]", fast + kernel("device = \"cuda\"\ndtypes = { T = \"f32\" }"), 16},
 		"another device":           {"x: T[N]", fast + kernel(`device = "cpu"`), 16},
 		"another for new machines": {"x: T[N]", fast + kernel("device = \"cuda\"\narch = \">=90\""), 16},
+		"another for few rows":     {"x: T[N]", fast + kernel("device = \"cuda\"\nwhen = \"N <= 2\""), 16},
+		"another asks for less":    {"x: T[N]", fast + kernel("device = \"cuda\"\nwhen = \"aligned(x, 8)\""), 8},
+		"more than frameworks do":  {"x: T[N]", kernel("device = \"cuda\"\nwhen = \"aligned(x, 32)\""), 1},
 		"one side of an or":        {"x: T[N]", kernel("device = \"cuda\"\nwhen = \"N > 2 or aligned(x, 16)\""), 1},
 	} {
 		op := load(t, with(test.inputs, "y: T[N]", "")+test.kernels)

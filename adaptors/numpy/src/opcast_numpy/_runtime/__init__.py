@@ -101,12 +101,7 @@ def _input(value: Any, arg: backend.Arg) -> Any:
     misplaced = arg.align > 1 and _address(a) % arg.align
     if arg.mutated or (_readable(a, arg.stride) and not misplaced):
         return a
-    dtype = a.dtype.newbyteorder("=")
-    room = empty(a.nbytes + arg.align - 1, np.uint8)  # NumPy's own memory begins anywhere
-    begin = -_address(room) % arg.align
-    copy = room[begin : begin + a.nbytes].view(dtype).reshape(a.shape)
-    copy[...] = a
-    return copy
+    return a.astype(a.dtype.newbyteorder("="), order="C", copy=True)
 
 
 def _address(a: ndarray[Any, Any]) -> int:
