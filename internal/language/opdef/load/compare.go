@@ -22,6 +22,8 @@ func (c *checker) comparison(e *expr.Expr, u use) {
 	default:
 		c.side(a, u)
 		c.side(b, u)
+		c.numberTest(e, a, b, u)
+		c.numberTest(e, b, a, u)
 	}
 }
 
@@ -62,6 +64,17 @@ func (c *checker) wordTest(e, name, other *expr.Expr, u use) {
 		c.misuse(other, u, "compare it with a string in quotes", "%s is a str attribute", name.Name)
 	case len(attr.OneOf) > 0 && !slices.Contains(attr.OneOf, other.Word):
 		c.misuse(other, u, diag.DidYouMean(other.Word, attr.OneOf, name.Name+" is "+diag.OneOf(attr.OneOf)), "%s is never %q", name.Name, other.Word)
+	}
+}
+
+// numberTest checks "bits == 4" against the list of what the attribute may be.
+func (c *checker) numberTest(e, name, other *expr.Expr, u use) {
+	attr := c.names[name.Name].attr
+	if name.Op != expr.OpSymbol || attr == nil || len(attr.Among) == 0 || other.Op != expr.OpConst || e.Op != expr.OpEq && e.Op != expr.OpNe {
+		return
+	}
+	if !slices.Contains(attr.Among, other.Value) {
+		c.misuse(other, u, name.Name+" is "+diag.OneOf(attr.Decimals()), "%s is never %d", name.Name, other.Value)
 	}
 }
 
