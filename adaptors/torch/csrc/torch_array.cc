@@ -32,6 +32,25 @@ constexpr DLDeviceType kGpu = kDLROCM;
 constexpr DLDeviceType kGpu = kDLCUDA;
 #endif
 
+// The addresses from a tensor's first element to the end of its last; PyTorch has no strides below
+// 0.
+std::pair<uintptr_t, uintptr_t> Span(const DLTensor& t) {
+  const auto begin = reinterpret_cast<uintptr_t>(t.data);
+  int64_t last = 0, step = 1;
+  for (int32_t d = t.ndim; d-- > 0;) {
+    if (t.shape[d] == 0) return {begin, begin};
+    last += (t.shape[d] - 1) * (t.strides == nullptr ? step : t.strides[d]);
+    step *= t.shape[d];
+  }
+  return {begin, begin + static_cast<uintptr_t>((last + 1) * t.dtype.bits / 8)};
+}
+
+bool Meet(const Array& a, const Array& b) {
+  if (!a || !b) return false;
+  const auto one = Span(a.view), other = Span(b.view);
+  return one.first < other.second && other.first < one.second;
+}
+
 }  // namespace
 
 DLDataType TypeOf(int32_t number) {
@@ -85,28 +104,31 @@ bool Array::Make(const DLTensor& wanted) {
   return true;
 }
 
-void Array::Read(Stride stride, uintptr_t align) {
-  const auto format = static_cast<Boxed>(aoti_torch_memory_format_contiguous_format());
+void Array::Read(Stride stride) {
   bool dense = false;
   Ok(aoti_torch_is_contiguous(tensor_, &dense), "is_contiguous");
   if (!dense && stride == Stride::kDense) {
-    Copy("aten::contiguous", format);
+    CopyDense();
     dense = true;
   }
   Look(dense);
+  if (dense || stride == Stride::kAny) return;
   const int last = view.ndim - 1;  // what is not dense has dims
-  if (!dense && stride == Stride::kLast && view.strides[last] != 1 && view.shape[last] > 1) {
-    Copy("aten::contiguous", format);
-    Look(true);
-  }
-  const auto misplaced = [&] { return reinterpret_cast<uintptr_t>(view.data) % align != 0; };
-  if (!dense && misplaced()) {
-    Copy("aten::contiguous", format);
-    Look(true);
-  }
-  if (!misplaced()) return;
+  if (view.strides[last] == 1 || view.shape[last] <= 1) return;
+  CopyDense();
+  Look(true);
+}
+
+void Array::Align(uintptr_t align) {
+  if (view.strides != nullptr) CopyDense();
+  Look(true);
+  if (reinterpret_cast<uintptr_t>(view.data) % align == 0) return;
   Copy("aten::clone", 0);  // as it lies, which is densely
   Look(true);
+}
+
+void Array::CopyDense() {
+  Copy("aten::contiguous", static_cast<Boxed>(aoti_torch_memory_format_contiguous_format()));
 }
 
 void Array::Copy(const char* op, Boxed format) {
@@ -135,6 +157,22 @@ void Array::Look(bool dense) {
   view.ndim = static_cast<int32_t>(rank);
   view.dtype = TypeOf(number);
   view.device = {device == aoti_torch_device_type_cuda() ? kGpu : kDLCPU, index < 0 ? 0 : index};
+}
+
+void Align(const Op& op, const size_t* starts, Array* inputs, const Array* outputs, size_t count) {
+  for (int i = 0; i < op.input_count; ++i) {
+    Array& input = inputs[starts[i]];  // lists are taken as they lie
+    const uintptr_t align = op.inputs[i].align;
+    if (align == 1 || !input || reinterpret_cast<uintptr_t>(input.view.data) % align == 0) continue;
+    bool written = false;
+    for (int j = 0; j < op.input_count; ++j) {
+      for (size_t k = starts[j]; op.inputs[j].mutated && k < starts[j + 1]; ++k) {
+        written = written || Meet(input, inputs[k]);
+      }
+    }
+    for (size_t k = 0; k < count; ++k) written = written || Meet(input, outputs[k]);
+    if (!written) input.Align(align);
+  }
 }
 
 }  // namespace opcast_torch

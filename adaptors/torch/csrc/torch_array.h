@@ -49,18 +49,25 @@ class Array {
   bool Make(const DLTensor& wanted);
 
   explicit operator bool() const { return tensor_ != nullptr; }
-  // Replaces the tensor by a copy if a kernel cannot read it where it lies, and looks how it lies.
-  void Read(Stride stride, uintptr_t align = 1);
+  // Replaces the tensor by a dense copy if a kernel cannot read it, and looks how it lies.
+  void Read(Stride stride);
+  // Replaces the tensor by a copy whose address is a multiple of so many bytes.
+  void Align(uintptr_t align);
   // Gives the tensor away.
   Boxed Release() { return reinterpret_cast<Boxed>(std::exchange(tensor_, nullptr)); }
 
   DLTensor view{};
 
  private:
+  void CopyDense();
   void Copy(const char* op, Boxed format);
   void Look(bool dense);
 
   AtenTensorHandle tensor_ = nullptr;
 };
+
+// Aligns the inputs that no kernel takes where they lie. What shares memory with an array that the
+// op writes stays there: the collection says what is wrong with it.
+void Align(const Op& op, const size_t* starts, Array* inputs, const Array* outputs, size_t count);
 
 }  // namespace opcast_torch

@@ -122,10 +122,10 @@ class Frame {
     Array* next = inputs_.begin();
     for (int i = 0; i < op_.input_count; ++i) {
       const Stride stride = op_.inputs[i].mutated ? Stride::kAny : op_.inputs[i].stride;
-      for (size_t k = Length(i); k-- > 0; ++next) {
-        if (*next) next->Read(stride, op_.inputs[i].align);
-      }
+      for (size_t k = Length(i); k-- > 0; ++next)
+        if (*next) next->Read(stride);
     }
+    Align(op_, starts_.begin(), inputs_.begin(), outputs_.begin(), outputs_.size());
   }
 
   bool IsNumber(int i) const { return form_ == Form::kNumbers && op_.inputs[i].number >= 0; }

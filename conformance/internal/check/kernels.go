@@ -150,11 +150,13 @@ func (t *T) declineReason(call *calls.Call, result *calls.Result) string {
 	return reason
 }
 
-// Misplaced is the reason for which no kernel takes a call of a bare caller, which copies nothing, if that is where arrays lie; empty
-// for other calls.
+// Misplaced is the reason for which no kernel takes a call, if that is where arrays lie which nobody copies: those of a bare caller,
+// and what is written. It is empty for other calls.
 func (t *T) Misplaced(caller calls.Caller, e *calls.CallError) string {
-	aligns := func(in opdef.Arg) bool { return t.Op.Alignment(&in) > 1 }
-	if e == nil || !calls.IsBare(caller) || !slices.ContainsFunc(t.Op.Inputs, aligns) {
+	stays := func(arg opdef.Arg) bool {
+		return t.Op.AskedAlignment(&arg) > 1 && (calls.IsBare(caller) || t.Op.Alignment(&arg) == 1)
+	}
+	if e == nil || !slices.ContainsFunc(slices.Concat(t.Op.Inputs, t.Op.Outputs), stays) {
 		return ""
 	}
 	_, reason, ours := strings.Cut(e.String(), "NotImplementedError: "+t.Op.Name+": no kernel takes this call on "+t.Env.Device+": ")

@@ -9,42 +9,51 @@ import (
 // mostAligned is to how many bytes every framework aligns new arrays.
 const mostAligned = 16
 
-// Alignment is what an input's address must be a multiple of, lest adaptors copy it: the most that a kernel asks for, leaving out
-// those beside which another, which takes all calls of their devices and dtypes, asks for less. It is 1 where any address will do,
-// where no copy would help, and for what is never copied: what is overwritten, and outputs.
+// Alignment is what an input's address must be a multiple of, lest adaptors copy it. It is 1 where any address will do, where no
+// copy would help, and for what is never copied: what is overwritten, and outputs.
 func (o *Op) Alignment(in *Arg) int64 {
+	if asked := o.AskedAlignment(in); asked <= mostAligned && !in.Mutated && o.InputIndex(in.Name) >= 0 {
+		return asked
+	}
+	return 1
+}
+
+// AskedAlignment is the most that a kernel asks of an argument's address, leaving out those beside which another, which takes all
+// calls of their devices and dtypes, asks for less.
+func (o *Op) AskedAlignment(arg *Arg) int64 {
 	most, kernels := int64(1), o.KernelList()
 	for i := range kernels {
 		k := &kernels[i]
-		asked := k.alignment(in)
-		less := func(other Kernel) bool { return other.alignment(in) < asked && other.covers(k, in) }
-		if !in.Mutated && o.InputIndex(in.Name) >= 0 && asked <= mostAligned && !slices.ContainsFunc(kernels, less) {
+		asked := k.alignment(arg)
+		less := func(other Kernel) bool { return other.alignment(arg) < asked && other.covers(k, arg) }
+		if !slices.ContainsFunc(kernels, less) {
 			most = max(most, asked)
 		}
 	}
 	return most
 }
 
-// alignment is what the kernel asks of an input's address.
-func (k *Kernel) alignment(in *Arg) int64 {
+// alignment is what the kernel asks of an argument's address.
+func (k *Kernel) alignment(arg *Arg) int64 {
 	most := int64(1)
 	if k.When == nil {
 		return most
 	}
 	for _, e := range expr.Conjuncts([]*expr.Expr{k.When}) {
-		if e.Op == expr.OpAligned && e.Name == in.Name {
+		if e.Op == expr.OpAligned && e.Name == arg.Name {
 			most = max(most, e.Args[0].Value)
 		}
 	}
 	return most
 }
 
-// covers says whether the kernel takes all calls on the devices and of the dtypes that another one is for, if an input lies as it wants.
-func (k *Kernel) covers(other *Kernel, in *Arg) bool {
+// covers says whether the kernel takes all calls on the devices and of the dtypes that another one is for, if an argument lies as it
+// wants.
+func (k *Kernel) covers(other *Kernel, arg *Arg) bool {
 	anywhere := k.Arch == "" && len(k.GFX) == 0 && len(k.Features) == 0 && len(k.Compilers) == 0 && !k.Supported
 	if k.When != nil {
 		for _, e := range expr.Conjuncts([]*expr.Expr{k.When}) {
-			anywhere = anywhere && e.Op == expr.OpAligned && e.Name == in.Name
+			anywhere = anywhere && e.Op == expr.OpAligned && e.Name == arg.Name
 		}
 	}
 	for name, list := range k.DTypes {

@@ -251,7 +251,7 @@ func drawAttr(from *Choices, op *opdef.Op, a *opdef.Attr) any {
 	}
 	steps := from.UpTo(16)
 	switch {
-	case len(a.Among) > 0:
+	case len(a.Among) > 0: // which are all that there are
 	case a.Type == "float": // quarters, which every dtype has
 		values = append(values, min(low+float64(steps)/4, high))
 	case a.Type == "int":
