@@ -1,4 +1,4 @@
-"""Numbers of 4 and 8 bits, and tiles of scales, beside the conversions of ml_dtypes and PyTorch."""
+"""Compare numbers of 4 and 8 bits, and tiles of scales, with ml_dtypes and PyTorch."""
 
 import importlib
 from typing import Any

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/gen/internal/python/layout"
+	"github.com/opcast/opcast/gen/internal/python/stub"
 	"github.com/opcast/opcast/gen/internal/view"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 	"github.com/opcast/opcast/internal/language/rule"
 )
@@ -118,7 +118,7 @@ func (v *checkView) statement(r rule.Rule) []statement {
 	case rule.AttrMax:
 		return v.bound(r, "<=", "at_most")
 	case rule.AttrOneOf:
-		allowed := oneOf(r.Attr)
+		allowed := layout.Tuple(stub.Values(r.Attr))
 		return v.whereGiven(r, raise(codef("%s not in %s", arg, allowed), "_r.choice(op, %q, %s, %s)", r.Arg, allowed, arg))
 	case rule.Device:
 		return do("_r.same_device(fw, op, %s, %s, %q, %s)", v.label(r.Arg), arg, v.FirstName(r.Other), v.first(r.Other))
@@ -131,14 +131,6 @@ func (v *checkView) statement(r rule.Rule) []statement {
 	default:
 		return v.size(r)
 	}
-}
-
-// oneOf is the tuple of the words or numbers that an attr may be.
-func oneOf(a *opdef.Attr) string {
-	if len(a.Among) > 0 {
-		return layout.Tuple(a.Decimals())
-	}
-	return quotedTuple(a.OneOf)
 }
 
 func (v *checkView) dtypeIn(r rule.Rule) []statement {

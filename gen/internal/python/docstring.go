@@ -130,24 +130,22 @@ func (v *function) shapeText(a *opdef.Arg) string {
 // memoryText says what happens to the memory of an input: it is overwritten, or copied where the kernels cannot read it.
 func (v *function) memoryText(a *opdef.Arg) string {
 	where := map[string]string{"": "contiguous, ", "last": "contiguous in its last dimension, "}[a.Stride]
-	aligned := ""
+	var reasons []string
+	if where != "" && len(a.Type.Dims) > 0 { // of one element, and of any strides, each lies as it may
+		reasons = append(reasons, map[string]string{"": "it", "last": "its last dimension"}[a.Stride]+" is not contiguous")
+	}
 	if n := v.Alignment(a); n > 1 {
-		aligned = fmt.Sprintf(" or its address is no multiple of %d", n)
+		reasons = append(reasons, fmt.Sprintf("its address is no multiple of %d", n))
 	}
 	switch {
 	case a.Mutated && v.FW.Python.Out:
 		return "Overwritten: " + where + "apart from the other arguments."
 	case a.Mutated:
 		return "Overwritten: the result is a new array, in the same memory if the argument is donated."
-	case a.Stride == "any" || len(a.Type.Dims) == 0: // whose elements, or only one, lie as they may
-		if aligned == "" {
-			return ""
-		}
-		return "Copied if" + strings.TrimPrefix(aligned, " or") + "."
-	case a.Stride == "last":
-		return "Copied if its last dimension is not contiguous" + aligned + "."
+	case len(reasons) == 0:
+		return ""
 	}
-	return "Copied if it is not contiguous" + aligned + "."
+	return "Copied if " + strings.Join(reasons, " or ") + "."
 }
 
 func attrText(a *opdef.Attr) string {

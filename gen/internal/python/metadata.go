@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/opcast/opcast/gen/internal/python/layout"
+	"github.com/opcast/opcast/gen/internal/python/stub"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/derivative"
@@ -101,11 +102,8 @@ func metaAttrs(attrs []opdef.Attr) []layout.Node {
 			items = append(items, value)
 		}
 		nodes := layout.Leaves(items)
-		switch {
-		case len(a.OneOf) > 0:
-			nodes = append(nodes, layout.TupleNode("one_of=", quoted(a.OneOf)))
-		case len(a.Among) > 0:
-			nodes = append(nodes, layout.TupleNode("one_of=", layout.Leaves(a.Decimals())))
+		if values := stub.Values(a); len(values) > 0 {
+			nodes = append(nodes, layout.TupleNode("one_of=", layout.Leaves(values)))
 		}
 		out = append(out, layout.List("Attr(", nodes, ")"))
 	}

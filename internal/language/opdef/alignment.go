@@ -18,8 +18,8 @@ func (o *Op) Alignment(in *Arg) int64 {
 	return 1
 }
 
-// AskedAlignment is the most that a kernel asks of an argument's address, leaving out those beside which another, which takes all
-// calls of their devices and dtypes, asks for less.
+// AskedAlignment is the most that a kernel asks of an argument's address. A kernel does not count if another one takes all calls of
+// its devices and dtypes, and asks for less.
 func (o *Op) AskedAlignment(arg *Arg) int64 {
 	most, kernels := int64(1), o.KernelList()
 	for i := range kernels {
@@ -36,10 +36,7 @@ func (o *Op) AskedAlignment(arg *Arg) int64 {
 // alignment is what the kernel asks of an argument's address.
 func (k *Kernel) alignment(arg *Arg) int64 {
 	most := int64(1)
-	if k.When == nil {
-		return most
-	}
-	for _, e := range expr.Conjuncts([]*expr.Expr{k.When}) {
+	for _, e := range k.conditions() {
 		if e.Op == expr.OpAligned && e.Name == arg.Name {
 			most = max(most, e.Args[0].Value)
 		}
@@ -47,14 +44,20 @@ func (k *Kernel) alignment(arg *Arg) int64 {
 	return most
 }
 
+// conditions are those that all have to hold for the kernel to take a call.
+func (k *Kernel) conditions() []*expr.Expr {
+	if k.When == nil {
+		return nil
+	}
+	return expr.Conjuncts([]*expr.Expr{k.When})
+}
+
 // covers says whether the kernel takes all calls on the devices and of the dtypes that another one is for, if an argument lies as it
 // wants.
 func (k *Kernel) covers(other *Kernel, arg *Arg) bool {
 	anywhere := k.Arch == "" && len(k.GFX) == 0 && len(k.Features) == 0 && len(k.Compilers) == 0 && !k.Supported
-	if k.When != nil {
-		for _, e := range expr.Conjuncts([]*expr.Expr{k.When}) {
-			anywhere = anywhere && e.Op == expr.OpAligned && e.Name == arg.Name
-		}
+	for _, e := range k.conditions() {
+		anywhere = anywhere && e.Op == expr.OpAligned && e.Name == arg.Name
 	}
 	for name, list := range k.DTypes {
 		its := other.DTypes[name]

@@ -167,11 +167,8 @@ func (p *Program) attrs() {
 		if a.Max != nil {
 			p.add(Rule{Kind: AttrMax, Arg: a.Name, Attr: a, Bound: Number(a.Max)})
 		}
-		if len(a.OneOf) > 0 {
-			p.add(Rule{Kind: AttrOneOf, Arg: a.Name, Attr: a, Allowed: a.OneOf})
-		}
-		if len(a.Among) > 0 {
-			p.add(Rule{Kind: AttrOneOf, Arg: a.Name, Attr: a, Allowed: a.Decimals()})
+		if allowed := slices.Concat(a.OneOf, a.Decimals()); len(allowed) > 0 { // of which one is empty
+			p.add(Rule{Kind: AttrOneOf, Arg: a.Name, Attr: a, Allowed: allowed})
 		}
 		if a.Binds != "" {
 			p.DTypeOf[a.Binds] = a.Name

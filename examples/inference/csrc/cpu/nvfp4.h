@@ -19,11 +19,10 @@ opcast::f8e4m3fn QuantizeGroup(const T* x, double factor, uint8_t* q) {
     largest = std::max(largest, std::fabs(v));
   }
   const opcast::f8e4m3fn scale(nan ? NAN : static_cast<float>(std::min(largest / 6, 448.0)));
-  auto code = [x, factor, divisor = static_cast<double>(scale)](int i) {
+  Pack(q, 8, [x, factor, divisor = static_cast<double>(scale)](int64_t i) {
     const double v = divisor == 0 ? 0 : Widen(x[i]) * factor / divisor;
     return opcast::f4e2m1fn(static_cast<float>(v)).bits;
-  };
-  for (int i = 0; i < 8; ++i) q[i] = static_cast<uint8_t>(code(2 * i) | code(2 * i + 1) << 4);
+  });
   return scale;
 }
 

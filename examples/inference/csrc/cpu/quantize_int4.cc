@@ -20,13 +20,11 @@ opcast::Status QuantizeInt4(const QuantizeInt4Args& args, const opcast::Launch& 
         }
         const auto scale = static_cast<float>(nan ? NAN : largest / 7);
         a.scale[g] = scale == 0 ? 1 : scale;
-        auto code = [x, divisor = Widen(a.scale[g])](int64_t i) {
+        const int64_t bytes = a.group_size / 2;
+        Pack(a.q + g * bytes, bytes, [x, divisor = Widen(a.scale[g])](int64_t i) {
           const double v = std::rint(Widen(x[i]) / divisor);
           return std::isnan(v) ? 0 : static_cast<int>(std::clamp(v, -7.0, 7.0)) & 15;
-        };
-        for (int64_t i = 0; i < a.group_size; i += 2) {
-          a.q[(g * a.group_size + i) / 2] = static_cast<uint8_t>(code(i) | code(i + 1) << 4);
-        }
+        });
       }
     });
     return opcast::Status::Ok();

@@ -43,16 +43,22 @@ func scalar(op *opdef.Op, t *opdef.Type) string {
 
 func variable(name string) string { return "_" + name }
 
-// Literal is the type of a word or number that must be one of those that a definition lists; "" where it lists none.
-func Literal(a *opdef.Attr) string {
-	allowed := a.Decimals()
-	for _, s := range a.OneOf {
-		allowed = append(allowed, strconv.Quote(s))
+// Values are the words or numbers that an attribute may be, as Python writes them; none where the definition lists none.
+func Values(a *opdef.Attr) []string {
+	values := a.Decimals()
+	for _, word := range a.OneOf {
+		values = append(values, strconv.Quote(word))
 	}
-	if len(allowed) == 0 {
+	return values
+}
+
+// Literal is the type of such a value; "" where any will do.
+func Literal(a *opdef.Attr) string {
+	values := Values(a)
+	if len(values) == 0 {
 		return ""
 	}
-	return "Literal[" + strings.Join(allowed, ", ") + "]"
+	return "Literal[" + strings.Join(values, ", ") + "]"
 }
 
 // Variables are the declarations of the type variables that stubs name, in order. Every dtype can be one: type checkers do not
