@@ -177,42 +177,6 @@ func tupleValues(a *opdef.Attr) []any {
 	return out
 }
 
-// largestGrowing is how many elements an argument of a growing call has at most.
-const largestGrowing = 1 << 22
-
-// GrowingPlans make one symbol, the leading dims, or an attr that is a size as long as they are told, and leave the others small.
-func GrowingPlans(op *opdef.Op, d DTypes) (plans []func(n int64) Plan) {
-	for _, s := range Symbols(op) {
-		plans = append(plans, func(n int64) Plan {
-			return Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Sizes: map[string]int64{s: n}, Near: true, Largest: largestGrowing}
-		})
-	}
-	if op.HasBatch() {
-		plans = append(plans, func(n int64) Plan {
-			return Plan{Name: "growing", DTypes: d, Batch: []int64{n}, Largest: largestGrowing}
-		})
-	}
-	for _, a := range sizeAttrs(op) {
-		plans = append(plans, func(n int64) Plan {
-			if most, ok := a.Max.(int64); ok {
-				n = min(n, most)
-			}
-			return Plan{Name: "growing", DTypes: d, Batch: []int64{2}, Attrs: map[string]any{a.Name: n}, Largest: largestGrowing}
-		})
-	}
-	return plans
-}
-
-// LargeScratch reports whether the work space of a growing call is far larger than its arguments may be.
-func (c *Case) LargeScratch() bool {
-	for i := range c.Op.Scratch {
-		if shape, err := c.ShapeOf(&c.Op.Scratch[i]); err != nil || Elements(shape) > 16*largestGrowing {
-			return true
-		}
-	}
-	return false
-}
-
 // sizeAttrs are the integer attrs that sizes of what the op writes depend on, as in "i32[bins]", unless the author says which values
 // they take.
 func sizeAttrs(op *opdef.Op) (attrs []*opdef.Attr) {

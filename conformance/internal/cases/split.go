@@ -51,14 +51,18 @@ func (c *Case) Part(dim string, from, to int64) (*Case, error) {
 
 // AxisAlong is the axis of an argument that is the named dimension; -1 if there is none. Of leading dims, it is the first one.
 func (c *Case) AxisAlong(arg *opdef.Arg, dim string) int {
-	axis := AxisOf(arg.Type, dim)
+	return c.axis(arg, dim, AxisOf(arg.Type, dim))
+}
+
+// axis is that of an argument for a dimension, or for the place where its type has it.
+func (c *Case) axis(arg *opdef.Arg, dim string, place int) int {
 	switch {
 	case opdef.IsLead(dim):
 		return c.FirstAxis(arg)
-	case axis > 0 && arg.Type.Lead() != "":
-		return axis + len(c.Lead(arg)) - 1
+	case place > 0 && arg.Type.Lead() != "":
+		return place + len(c.Lead(arg)) - 1
 	}
-	return axis
+	return place
 }
 
 // Scratch are zeroed arrays for the work space of a call.

@@ -36,9 +36,9 @@ const longGrowth = 300 * time.Millisecond
 // checkWorkingMemory makes one dim after the other longer, with little memory to spare.
 func checkWorkingMemory(t *check.T) error {
 	return t.EachRow(func(d cases.DTypes) error {
-		return check.ForEach(cases.GrowingPlans(t.Op, d), func(plan func(n int64) cases.Plan) error {
+		return check.ForEach(cases.GrowingPlans(t.Op, d), func(growing cases.Growing) error {
 			for n := int64(1 << 10); n <= 1<<14; n *= 4 {
-				c, err := t.NewCase(plan(n))
+				c, err := t.NewCase(growing.Plan(n))
 				if err != nil || c.LargeScratch() {
 					return nil //nolint:nilerr // the definition excludes the size, or there is no room for an array
 				}

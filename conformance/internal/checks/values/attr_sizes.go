@@ -30,6 +30,6 @@ func checkAttrSizes(t *check.T) error {
 		if len(made) == 0 {
 			t.CurrentRow().Unsupported = "no size near 1,031 meets the conditions"
 		}
-		return check.ForEach(made, func(c *cases.Case) error { return longDim(t, c, cases.LongSize) })
+		return check.ForEach(made, func(c *cases.Case) error { return longCall(t, c, cases.LongSize) })
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 var longDimsCheck = check.Check{
 	ID: "long-dims", Group: check.GroupShapes, Generated: true,
-	Doc:     "1,024, 4,097 and 65,537 elements along each dimension give what the reference gives, within what long float32 sums lose",
+	Doc:     "1,024, 4,097 and 65,537 elements along each dimension give what the reference gives, within what long float32 sums lose; sums also with zeros before the last element",
 	Through: check.ThroughAdaptors, Foreign: check.Judges, Run: checkLongDims,
 }
 
@@ -61,10 +61,10 @@ func compiles(caller calls.Caller) bool { return calls.HasFeature(caller, calls.
 
 // longDims makes one dim after the other longer, until the next call is likely to take too long. The row notes where that is.
 func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int64) error {
-	return check.ForEach(cases.GrowingPlans(t.Op, d), func(plan func(n int64) cases.Plan) error {
+	return check.ForEach(cases.GrowingPlans(t.Op, d), func(growing cases.Growing) error {
 		pace := pace{patience: patience}
 		for _, n := range lengths {
-			c, err := t.NewCase(plan(n))
+			c, err := t.NewCase(growing.Plan(n))
 			if err != nil || !c.Allowed() || c.LargeScratch() {
 				return nil //nolint:nilerr // the definition excludes the size, or there is no room for an array
 			}
@@ -72,7 +72,7 @@ func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int
 				t.CurrentRow().Note = "left out as too slow: " + c.Name
 				return nil
 			}
-			if err := pace.time(n, func() error { return longDim(t, c, n) }); err != nil {
+			if err := pace.time(n, func() error { return longDim(t, c, growing.Dim, n) }); err != nil {
 				return err
 			}
 		}
@@ -80,8 +80,19 @@ func longDims(t *check.T, d cases.DTypes, patience time.Duration, lengths ...int
 	})
 }
 
-// longDim compares a call within what sums along n elements lose. The reference may have no room for so many.
-func longDim(t *check.T, c *cases.Case, n int64) error {
+// longDim compares a call within what sums along n elements lose, and one of the same sizes in which they lose nothing.
+func longDim(t *check.T, c *cases.Case, dim string, n int64) error {
+	if err := longCall(t, c, n); err != nil {
+		return err
+	}
+	if last := c.OnlyLast(dim); last != nil {
+		return longCall(t, last, n)
+	}
+	return nil
+}
+
+// longCall compares one call. The reference may have no room for so many elements.
+func longCall(t *check.T, c *cases.Case, n int64) error {
 	want, err := longReference(t, c)
 	if err != nil || want == nil {
 		return err
