@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dtypes.gen.h"
+#include "opcast/complex.h"
 #include "opcast/fp8.h"
 #include "opcast/minifloat.h"
 

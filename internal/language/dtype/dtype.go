@@ -36,8 +36,8 @@ var Table = []DType{
 	{"bf16", "bfloat16", 4, 16, "opcast::bf16", "BF16", "uint16", 0x1p-7},
 	{"f32", "float32", 2, 32, "float", "F32", "", 0x1p-23},
 	{"f64", "float64", 2, 64, "double", "F64", "", 0x1p-52},
-	{"c64", "complex64", 5, 64, "", "C64", "", 0},
-	{"c128", "complex128", 5, 128, "", "C128", "", 0},
+	{"c64", "complex64", 5, 64, "opcast::c64", "C64", "", 0},
+	{"c128", "complex128", 5, 128, "opcast::c128", "C128", "", 0},
 	{"f8e4m3fn", "float8_e4m3fn", 10, 8, "opcast::f8e4m3fn", "F8E4M3FN", "uint8", 0x1p-3},
 	{"f8e4m3fnuz", "float8_e4m3fnuz", 11, 8, "opcast::f8e4m3fnuz", "F8E4M3FNUZ", "uint8", 0x1p-3},
 	{"f8e5m2", "float8_e5m2", 12, 8, "opcast::f8e5m2", "F8E5M2", "uint8", 0x1p-2},
@@ -71,7 +71,26 @@ func (d DType) StableFunction() string {
 }
 
 // Inexact says whether the dtype is of floating point, real or complex: such arrays have gradients.
-func (d DType) Inexact() bool { return d.ULP > 0 || strings.HasPrefix(d.Long, "complex") }
+func (d DType) Inexact() bool { return d.ULP > 0 || d.Complex() }
+
+// Complex says whether the dtype is of complex numbers.
+func (d DType) Complex() bool { return d.Code == 5 }
+
+// Part is the dtype of the real and of the imaginary part of complex numbers; of other numbers, their own.
+func (d DType) Part() DType {
+	if !d.Complex() {
+		return d
+	}
+	return Must(map[int]string{64: "f32", 128: "f64"}[d.Bits])
+}
+
+// Widest is the dtype of 64 bits, or of two such parts, that holds what the oracle computes.
+func (d DType) Widest() DType {
+	if d.Complex() {
+		return Must("c128")
+	}
+	return Must("f64")
+}
 
 // Indexes says whether the dtype is of integers that arrays are indexed with: those of 32 bits and more.
 func (d DType) Indexes() bool { return d.Code <= 1 && d.Bits >= 32 }

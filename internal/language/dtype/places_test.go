@@ -16,14 +16,14 @@ func TestPlaces(t *testing.T) {
 		files []string
 		wants func(dtype.DType) string // a text of the files; empty where the dtype needs none
 	}{
-		{[]string{"backend/opcast/types.h", "backend/opcast/fp8.h"}, func(d dtype.DType) string {
+		{[]string{"backend/opcast/types.h", "backend/opcast/fp8.h", "backend/opcast/complex.h"}, func(d dtype.DType) string {
 			if name, ours := strings.CutPrefix(d.CPP, "opcast::"); ours {
 				return " " + name + " " // after using or struct
 			}
 			return ""
 		}},
 		{[]string{"backend/opcast/ffi_contents.cc"}, func(d dtype.DType) string {
-			if d.Short == "bool" { // no content is out of range
+			if d.Short == "bool" || d.Complex() { // no content is out of range
 				return ""
 			}
 			return enumerator(d)

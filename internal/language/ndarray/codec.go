@@ -203,8 +203,11 @@ func getBits(data []byte, size, i int64) uint64 {
 	return binary.LittleEndian.Uint64(word[:])
 }
 
-// FromFloats returns a dense array of the values, each rounded to the element type.
+// FromFloats returns a dense array of the values, each rounded to the element type. A complex number has two, its parts.
 func FromFloats(d dtype.DType, shape []int64, values []float64) *Array {
+	if d.Complex() {
+		return ofParts(d, shape, FromFloats(d.Part(), partShape(d, shape), values))
+	}
 	a := New(d, shape)
 	if int64(len(values)) != a.Len() {
 		panic(fmt.Sprintf("ndarray: %d values for shape %v", len(values), shape))
@@ -215,8 +218,9 @@ func FromFloats(d dtype.DType, shape []int64, values []float64) *Array {
 	return a
 }
 
-// Floats are the elements in row-major order.
+// Floats are the elements in row-major order, of complex ones both parts.
 func (a *Array) Floats() []float64 {
+	a = a.Parts()
 	out := make([]float64, 0, a.Len())
 	a.Positions(func(at int64) { out = append(out, GetFloat(a.DType, a.Data, at)) })
 	return out

@@ -79,6 +79,9 @@ func Text(d dtype.DType, data []byte, i int64) string {
 	if IsInteger(d) {
 		return GetInt(d, data, i).String()
 	}
+	if d.Complex() {
+		return ComplexText(complex(GetFloat(d.Part(), data, 2*i), GetFloat(d.Part(), data, 2*i+1)))
+	}
 	return fmt.Sprint(GetFloat(d, data, i))
 }
 

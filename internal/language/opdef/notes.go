@@ -13,16 +13,16 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef/tomldoc"
 )
 
-// narrower are the dtypes of 32 bits that stand in for those of 64.
-var narrower = map[string]string{"i64": "i32", "u64": "u32", "f64": "f32"}
+// narrower are the dtypes of numbers of 32 bits that stand in for those of 64.
+var narrower = map[string]string{"i64": "i32", "u64": "u32", "f64": "f32", "c128": "c64"}
 
-// WideNotes notes the inputs that have dtypes of 64 bits only. A framework whose numbers have 32 bits unless somebody
+// WideNotes notes the inputs that have numbers of 64 bits only. A framework whose numbers have 32 bits unless somebody
 // switches that off cannot pass them; who says what that framework is, and how it is switched.
 func WideNotes(p *Project, who string) (list diag.List) {
 	for _, op := range p.Ops {
 		for i, in := range op.Inputs {
 			wide := op.Allowed(in)
-			if slices.ContainsFunc(wide, func(short string) bool { return dtype.Must(short).Bits < 64 }) {
+			if slices.ContainsFunc(wide, func(short string) bool { return dtype.Must(short).Part().Bits < 64 }) {
 				continue
 			}
 			var more []string

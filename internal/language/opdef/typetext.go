@@ -175,10 +175,10 @@ func (o *Op) HasNumbers() bool {
 // NumberType is the type in Python of a number in the place of an input: float, int or bool.
 func (o *Op) NumberType(in *Arg) string { return numberType(o.allowed(in.Type)[0]) }
 
-// numberType is the type in Python of numbers of a dtype, "" for a dtype that kernels cannot read.
+// numberType is the type in Python of numbers of a dtype, "" for complex ones and for a dtype that kernels cannot read.
 func numberType(short string) string {
 	switch d, _ := dtype.Lookup(short); {
-	case d.CPP == "":
+	case d.CPP == "" || d.Complex():
 		return ""
 	case d.CPP == "bool":
 		return "bool"

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/code"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
@@ -117,8 +118,12 @@ func (c *checker) unchecked(path string, in *raw.Input) bool {
 // contents checks the range of an argument's elements. What the op writes has one so that its integers are known to fit: other
 // numbers need none.
 func (c *checker) contents(path string, arg *opdef.Arg, low, high any, u use) {
-	written := !u.float
-	if given := low != nil || high != nil; given && written && !slices.ContainsFunc(c.op.Allowed(*arg), opdef.HoldsPositions) {
+	written, given := !u.float, low != nil || high != nil
+	if (given || arg.Sorted) && slices.ContainsFunc(c.op.Allowed(*arg), isComplex) {
+		c.report(path, code.MinMax, "leave min, max and sorted out", "%s: complex numbers have no order", arg.Name)
+		return
+	}
+	if given && written && !slices.ContainsFunc(c.op.Allowed(*arg), opdef.HoldsPositions) {
 		c.report(path, code.MinMax, "leave min and max out", "%s: only integers of 16 bits and more that the op writes have a range", arg.Name)
 		return
 	}
@@ -131,6 +136,11 @@ func (c *checker) contents(path string, arg *opdef.Arg, low, high any, u use) {
 	if err == nil && err2 == nil && least.Cmp(most) > 0 {
 		c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", arg.Name, arg.Min.Text, arg.Max.Text)
 	}
+}
+
+func isComplex(short string) bool {
+	row, known := dtype.Lookup(short)
+	return known && row.Complex()
 }
 
 // bounds converts min or max of an argument's elements: a number, or an expression of sizes.
