@@ -164,9 +164,9 @@ class _Ways:
         smooth = [prefix + name for name in smooth]
 
         def transpose(values: Arrays, cotangents: Arrays) -> Arrays:
-            given = dict(zip(known, values)) | dict(zip(smooth, cotangents))
+            given = dict(zip(known, values)) | dict(zip(smooth, map(_conjugate, cotangents)))
             by_name = self._call(back, given)
-            return tuple(self._summed(name, by_name[prefix + name]) for name in moved)
+            return tuple(_conjugate(self._summed(name, by_name[prefix + name])) for name in moved)
 
         return transpose
 
@@ -192,6 +192,11 @@ class _Ways:
         arrays = unify(tuple(given[a.name] for a in call.inputs))
         results = differentiable(call, self._derive)(*arrays)
         return {a.name: x for a, x in zip(call.results, results)}
+
+
+def _conjugate(x: Any) -> Any:
+    """Return the conjugates of complex numbers: gradients by z = x + iy are by x minus i by y in JAX, plus in definitions."""
+    return x.conj() if x.dtype.kind == "c" else x
 
 
 def _zero(kind: Any) -> Any:

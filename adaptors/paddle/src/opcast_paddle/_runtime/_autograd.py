@@ -31,7 +31,7 @@ def wanted(inputs: Sequence[Any]) -> bool:
 
 
 def _flows(x: Any) -> bool:
-    return isinstance(x, Tensor) and not x.stop_gradient and x.is_floating_point()
+    return isinstance(x, Tensor) and not x.stop_gradient and x.dtype in _SMOOTH
 
 
 def refusal(info: backend.Op, name: str = "") -> NotImplementedError:
@@ -76,9 +76,7 @@ class Node:
     def _forward(self, ctx: Any, attrs: Any, *inputs: Any) -> Any:
         made = self._compute(inputs, attrs)
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(
-            *[x for x in made if x is not None and not x.is_floating_point()]
-        )
+        ctx.mark_non_differentiable(*[x for x in made if x is not None and x.dtype not in _SMOOTH])
         ctx.attrs, ctx.place = attrs, inputs[0].place
         ctx.given = [None if x is None else (tuple(x.shape), _flows(x)) for x in inputs]
         ctx.made = [None if x is None else (x.shape, x.dtype) for x in made]
@@ -103,7 +101,7 @@ class Node:
         arrived = iter(grads)  # of the results that there are
         for a, like in zip(info.outputs, ctx.made):
             grad = None if like is None else next(arrived)
-            if grad is None and like is not None and like[1] in _FLOATS:  # it takes no part
+            if grad is None and like is not None and like[1] in _SMOOTH:  # it takes no part
                 grad = paddle.zeros(like[0], dtype=like[1], device=ctx.place)
             values.setdefault(info.grad_prefix + a.name, grad)
         attrs = {a.name: v for a, v in zip(info.attrs, ctx.attrs)}
@@ -120,7 +118,7 @@ class Node:
         return returned[0] if len(returned) == 1 else tuple(returned)
 
 
-_FLOATS = {d for name, d in DTYPES.items() if "float" in name}
+_SMOOTH = {d for name, d in DTYPES.items() if "float" in name or "complex" in name}
 
 
 def _keep(ctx: Any, named: dict[str, Any]) -> None:

@@ -220,7 +220,7 @@ def _nodes(overload: Any) -> tuple[Any, ...]:
         if moved:
             ctx.values = (*args, *known)
             ctx.still = [
-                torch.zeros_like(y) if gone and y.is_floating_point() else None
+                torch.zeros_like(y) if gone and (y.is_floating_point() or y.is_complex()) else None
                 for y, gone in zip(made, ctx.absent)
             ]
         return made[0] if len(made) == 1 else made
