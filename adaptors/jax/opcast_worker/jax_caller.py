@@ -220,7 +220,7 @@ class Jax(Caller):
         def number(x: Any) -> Any:
             return None if x.ndim or id(x) in taken else x.item()
 
-        return refused_singly(call, number, "got float", "got int", "got bool")
+        return refused_singly(call, number, "got float", "got int", "got bool", "got complex")
 
     def probe_array_like(self, call: Bound) -> Any:
         """Pass, in the place of all arrays, objects that become some, such as parameters of Flax."""

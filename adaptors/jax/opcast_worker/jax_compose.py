@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from opcast_worker.bound import Request
-from opcast_worker.jax_gradients import gradients, weighted
+from opcast_worker.jax_gradients import differentiated, gradients, weighted
 from opcast_worker.transform import Arrays, Task
 
 
@@ -25,7 +25,7 @@ def loss(task: Task) -> Any:
 def per_example(task: Task) -> None:
     """Map a gradient, compiled if the options say so."""
     jax = task.caller.jax
-    function = jax.grad(loss(task), tuple(task.options["wrt"]))
+    function = differentiated(jax, loss(task), tuple(task.options["wrt"]))
     for level in reversed(task.options["levels"]):
         function = jax.vmap(function, tuple(level))
     run(task, function)
@@ -41,7 +41,7 @@ def of_mapped(task: Task) -> None:
     def total(*arrays: Any) -> Any:
         return mapped(*arrays).sum()
 
-    run(task, jax.grad(total, tuple(task.options["wrt"])))
+    run(task, differentiated(jax, total, tuple(task.options["wrt"])))
 
 
 def run(task: Task, function: Any) -> None:
@@ -70,7 +70,7 @@ def _again(task: Task, policy: Any) -> None:
         results = again(*arrays[:count])
         return weighted(results, arrays[count:]), results
 
-    function = jax.grad(total, wrt, has_aux=True)
+    function = differentiated(jax, total, wrt, has_aux=True)
     for way, transformed in {"eager": function, "jit": jax.jit(function)}.items():
 
         def call(arrays: Arrays, transformed: Any = transformed) -> Any:
@@ -97,7 +97,7 @@ def scan(task: Task) -> None:
 
     task.each(lambda arrays: loop(*arrays.inputs), "loop")
     if wrt:
-        function = jax.grad(total, tuple(wrt))
+        function = differentiated(jax, total, tuple(wrt))
         task.each(lambda arrays: function(*arrays.inputs, *arrays.cotangents), "gradients")
 
 
@@ -106,7 +106,7 @@ def eval_shape(task: Task) -> None:
     jax, wrt = task.caller.jax, tuple(task.options["wrt"])
     task.each(lambda arrays: jax.eval_shape(task.function, *arrays.inputs), "results")
     if wrt:
-        of = partial(jax.eval_shape, jax.grad(loss(task), wrt))
+        of = partial(jax.eval_shape, differentiated(jax, loss(task), wrt))
         task.each(lambda arrays: of(*arrays.inputs, *arrays.cotangents), "gradients")
 
 
@@ -152,8 +152,10 @@ def forward_mode(task: Task) -> None:
         "linearize": linearize,
         "vmap(jvp)": mapped,
     }
-    # JAX mixes 8-bit floats with no other dtype, and a jacobian mixes those of all its arguments.
-    if mixed := tuple(i for i, x in enumerate(floats) if x.dtype.itemsize > 1):
+    # JAX mixes 8-bit floats with no other dtype, and a jacobian mixes those of all its arguments, which are real.
+    if mixed := tuple(
+        i for i, x in enumerate(floats) if x.dtype.itemsize > 1 and x.dtype.kind != "c"
+    ):
         spellings["jacfwd"] = jax.jacfwd(of, mixed)
     task.run_all(spellings, *floats)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from opcast_worker.bound import Request
-from opcast_worker.jax_gradients import floating, pulled, replaced
+from opcast_worker.jax_gradients import floating, replaced, vjp
 from opcast_worker.transform import Task
 
 
@@ -22,7 +22,7 @@ def pulling(task: Task) -> tuple[Callable[..., Any], list[Any]]:
         def of(*inputs: Any) -> Any:
             return task.function(*replaced(arrays.inputs, wrt, inputs))
 
-        return jax.vjp(of, *inputs)[1](pulled(jax, full))
+        return vjp(jax, of, *inputs)[1](full)
 
     return gradients, [arrays.inputs[i] for i in wrt] + [arrays.cotangents[i] for i in smooth]
 
@@ -33,15 +33,15 @@ def again(task: Task) -> None:
     gradients, values = pulling(task)
 
     def twice(*values: Any) -> Any:
-        found, pull = jax.vjp(gradients, *values)
+        found, pull = vjp(jax, gradients, *values)
         return [*found, *pull(tuple(weights))]
 
     def jitted(*values: Any) -> Any:
-        found, pull = jax.vjp(jax.jit(gradients), *values)
+        found, pull = vjp(jax, jax.jit(gradients), *values)
         return [*found, *pull(tuple(weights))]
 
     def checkpointed(*values: Any) -> Any:
-        found, pull = jax.vjp(jax.checkpoint(gradients), *values)
+        found, pull = vjp(jax, jax.checkpoint(gradients), *values)
         return [*found, *pull(tuple(weights))]
 
     spellings = {

@@ -1,4 +1,8 @@
-"""The gradients that JAX's ways to transform an op ask for."""
+"""The gradients that JAX's ways to transform an op ask for.
+
+By a complex number z = x + iy, the suite's are those by x plus i times those by y. JAX's are the conjugates, so that
+cotangents are conjugated on their way in, and gradients on their way out.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,44 @@ def floating(x: Any) -> bool:
 
 def weighted(results: Any, cotangents: Any) -> Any:
     """Return the number whose gradient has the cotangents as those of the results."""
-    return sum((r * c).sum() for r, c in zip(results, cotangents) if floating(r))
+    pairs = [(r, c) for r, c in zip(results, cotangents) if floating(r)]
+    return sum((r * conjugate(c)).sum().real for r, c in pairs)
+
+
+def conjugate(x: Any) -> Any:
+    """Return the conjugates of complex numbers; other arrays as they are."""
+    return x.conj() if x.dtype.kind == "c" else x
+
+
+def differentiated(
+    jax: Any, function: Callable[..., Any], wrt: tuple[int, ...], **options: Any
+) -> Any:
+    """Return the function that gives the gradients of another one, and what else that returns."""
+    of = jax.grad(function, wrt, **options)
+
+    def call(*arrays: Any) -> Any:
+        if not options:
+            return tuple(map(conjugate, of(*arrays)))
+        found, results = of(*arrays)
+        return tuple(map(conjugate, found)), results
+
+    return call
+
+
+def vjp(jax: Any, function: Callable[..., Any], *inputs: Any) -> Any:
+    """Return results, and the function from their cotangents to gradients."""
+    results, pull = jax.vjp(function, *inputs)
+
+    def back(cotangents: Any) -> tuple[Any, ...]:
+        return tuple(map(conjugate, pull(pulled(jax, cotangents))))
+
+    return results, back
 
 
 def pulled(jax: Any, cotangents: Any) -> tuple[Any, ...]:
     """Return cotangents as jax.vjp takes them: those of integers have a dtype of their own."""
-    return tuple(c if floating(c) else np.zeros(c.shape, jax.dtypes.float0) for c in cotangents)
+    zero = jax.dtypes.float0
+    return tuple(conjugate(c) if floating(c) else np.zeros(c.shape, zero) for c in cotangents)
 
 
 def gradients(task: Task) -> Callable[..., Any]:
@@ -42,13 +78,13 @@ def gradients(task: Task) -> Callable[..., Any]:
 
             def total(*chosen: Any) -> Any:
                 results = of(*chosen)
-                return next(r for r in results if floating(r)).sum(), results
+                return next(r for r in results if floating(r)).sum().real, results
 
             places = tuple(range(len(wrt)))
-            found, results = jax.grad(total, places, has_aux=True)(*chosen)
+            found, results = differentiated(jax, total, places, has_aux=True)(*chosen)
             return [*results, *found]
-        results, pull = jax.vjp(of, *chosen)
-        return [*results, *pull(pulled(jax, cotangents))]
+        results, pull = vjp(jax, of, *chosen)
+        return [*results, *pull(cotangents)]
 
     return call
 

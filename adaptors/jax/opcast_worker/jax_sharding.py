@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from opcast_worker.bound import Request
-from opcast_worker.jax_gradients import gradients, pulled
+from opcast_worker.jax_gradients import gradients, vjp
 from opcast_worker.transform import Arrays, Task
 
 AXES = ("i", "j")
@@ -128,8 +128,8 @@ def shard_map(task: Task) -> None:
                 values[place] = value
             return over(task.function)(*values)
 
-        results, pull = jax.vjp(of, *[inputs[i] for i in wrt])
-        return [*results, *pull(pulled(jax, cotangents))]
+        results, pull = vjp(jax, of, *[inputs[i] for i in wrt])
+        return [*results, *pull(cotangents)]
 
     def call(arrays: Arrays, function: Any, known: int) -> Any:
         with jax.set_mesh(spread.mesh):

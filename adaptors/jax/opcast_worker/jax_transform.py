@@ -7,7 +7,14 @@ from typing import Any
 from opcast_worker.bound import Answer, Request, Unsupported
 from opcast_worker.jax_compose import WAYS as COMPOSED
 from opcast_worker.jax_derivatives import WAYS as DERIVED
-from opcast_worker.jax_gradients import floating, gradients, pulled, weighted
+from opcast_worker.jax_gradients import (
+    conjugate,
+    differentiated,
+    floating,
+    gradients,
+    pulled,
+    weighted,
+)
 from opcast_worker.jax_sharding import WAYS as SHARDED
 from opcast_worker.transform import Arrays, Task
 from opcast_worker.transform import answer as transformed
@@ -81,7 +88,7 @@ def export(task: Task) -> None:
         if not wrt:
             return results
         found = loaded.vjp().call(*arrays.inputs, *pulled(jax, arrays.cotangents))
-        return [*results, *[found[i] for i in wrt]]
+        return [*results, *[conjugate(found[i]) for i in wrt]]
 
     task.each(call)
 
@@ -117,10 +124,10 @@ def second(task: Task) -> None:
         return weighted(task.function(*values[:count]), values[count:])
 
     def again(*values: Any) -> Any:
-        return sum(g.sum() for g in jax.grad(total, wrt)(*values))
+        return sum(g.sum().real for g in jax.grad(total, wrt)(*values))
 
     places = (*wrt, *[i for i in range(count, len(values)) if floating(values[i])])
-    task.run(lambda: jax.grad(total, wrt)(*values), "first")
+    task.run(lambda: differentiated(jax, total, wrt)(*values), "first")
     task.run(lambda: jax.grad(again, places)(*values), "second")
 
 

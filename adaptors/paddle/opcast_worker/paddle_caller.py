@@ -154,7 +154,7 @@ class Paddle(Caller):
             if not x.size:
                 return x
             size, dense = x.element_size(), x.clone()
-            data = np.frombuffer(elements(dense), f"u{size}")[::-1].copy()
+            data = np.frombuffer(elements(dense), f"V{size}")[::-1].copy()
             flat = self.paddle.from_dlpack(data.view(np.uint8)).view(x.dtype)
             strides = [-s for s in dense.strides]
             return flat.as_strided(x.shape, strides, (x.size - 1) * size).to(x.place)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from opcast_worker import transform
+from opcast_worker.aliasing import floating
 from opcast_worker.bound import Answer, Request
 from opcast_worker.transform import Arrays, Task
 
@@ -21,7 +22,7 @@ def tracked(x: Any) -> Any:
 
 def weighted(results: Any, cotangents: Any) -> tuple[list[Any], list[Any]]:
     """Return the results that have a gradient, and their cotangents: integers have none."""
-    pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and r.is_floating_point()]
+    pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and floating(r)]
     return [r for r, _ in pairs], [c for _, c in pairs]
 
 
@@ -33,7 +34,7 @@ def gradients(task: Task, function: Callable[..., Any], arrays: Arrays) -> list[
     if not wanted:
         return [*results]
     if task.options.get("sum"):  # the cotangent is PaddlePaddle's own
-        first = next(r for r in results if r.is_floating_point())
+        first = next(r for r in results if floating(r))
         return [*results, *paddle.grad(first.sum(), wanted)]
     return [*results, *paddle.grad(*inner(results, arrays.cotangents, wanted))]
 
@@ -61,7 +62,7 @@ def second(task: Task) -> None:
         chosen, weights = weighted(results, arrays.cotangents)
         return paddle.grad(chosen, wanted, weights, create_graph=True)
 
-    every = [*wanted, *[tracked(c) for c in arrays.cotangents if c.is_floating_point()]]
+    every = [*wanted, *[tracked(c) for c in arrays.cotangents if floating(c)]]
     found = task.run(first, "first")
     task.run(
         lambda: paddle.grad(
@@ -75,7 +76,7 @@ def again(task: Task) -> None:
     """Differentiate the gradients, weighted, by inputs and cotangents."""
     paddle, arrays = task.caller.paddle, task.calls[0]
     wanted = [tracked(arrays.inputs[i]) for i in task.options["wrt"]]
-    smooth = [tracked(c) for c in arrays.cotangents if c.is_floating_point()]
+    smooth = [tracked(c) for c in arrays.cotangents if floating(c)]
 
     def graph() -> Any:
         chosen, weights = weighted(task.function(*arrays.inputs), arrays.cotangents)
@@ -123,7 +124,7 @@ def checkpoint(task: Task) -> None:
 def errors(task: Task) -> None:
     """Make a wrong call of which gradients are wanted."""
     (arrays,) = task.calls
-    inputs = [tracked(x) if x.is_floating_point() else x for x in arrays.inputs]
+    inputs = [tracked(x) if floating(x) else x for x in arrays.inputs]
     task.run(lambda: task.function(*inputs), "stop_gradient=False")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from opcast_worker.bound import Request
-from opcast_worker.torch_weights import pairs, replaced, weighted
+from opcast_worker.torch_weights import pairs, replaced, smooth, weighted
 from opcast_worker.transform import Task
 
 
@@ -19,7 +19,7 @@ class Gradients:
         self.torch: Any = task.caller.torch
         self.wrt: list[int] = task.options["wrt"]
         cotangents = self.arrays.cotangents
-        self.smooth = [i for i, c in enumerate(cotangents) if c.is_floating_point()]
+        self.smooth = [i for i, c in enumerate(cotangents) if smooth(c)]
         self.values = [self.arrays.inputs[i] for i in self.wrt]
         self.values += [cotangents[i] for i in self.smooth]
 
@@ -81,8 +81,8 @@ def tangents(task: Task) -> None:
     values = g.values if of_gradients else g.values[: len(g.wrt)]
 
     def flat(results: Any, moved: Any) -> list[Any]:
-        smooth = [(r, t) for r, t in zip(results, moved) if r.is_floating_point()]
-        return [*results, *[torch.zeros_like(r) if t is None else t for r, t in smooth]]
+        moving = [(r, t) for r, t in zip(results, moved) if smooth(r)]
+        return [*results, *[torch.zeros_like(r) if t is None else t for r, t in moving]]
 
     def jvp() -> Any:
         return flat(*torch.func.jvp(of, tuple(values), moving))

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from opcast_worker import torch_compose, torch_derivatives, torch_inspect, torch_rank
-from opcast_worker.bound import Answer, Request
+from opcast_worker.bound import Answer, Request, Unsupported
 from opcast_worker.torch_aliasing import ADVICE
-from opcast_worker.torch_weights import pairs, replaced, weighted
+from opcast_worker.torch_weights import pairs, replaced, smooth, weighted
 from opcast_worker.transform import Arrays, Task
 from opcast_worker.transform import answer as transformed
 
@@ -24,8 +24,8 @@ def gradients(task: Task, function: Callable[..., Any], arrays: Arrays) -> list[
     if not wanted:
         return [*results]
     if task.options.get("sum"):  # autograd makes the cotangent: a one, expanded
-        first = next(r for r in results if r.is_floating_point())
-        found = torch.autograd.grad(first.sum(), wanted)
+        first = next(r for r in results if smooth(r))
+        found = torch.autograd.grad(first.sum().real, wanted)
     else:
         found = torch.autograd.grad(*weighted(results, arrays.cotangents, wanted))
     return [*results, *found]
@@ -34,6 +34,10 @@ def gradients(task: Task, function: Callable[..., Any], arrays: Arrays) -> list[
 def compiled(task: Task) -> None:
     """Compile without a graph break; facts: how many compilations each call cost."""
     torch = task.caller.torch
+    overwrites = any(a.mutated for a in task.caller.info(task.op).inputs)
+    if overwrites and any(x.is_complex() for x in task.calls[0].inputs):
+        if task.options["backend"] == "inductor":
+            raise Unsupported("PyTorch's Inductor fails for all ops that overwrite complex tensors")
     torch.compiler.reset()  # every dtype and rank compiles anew, and only so many may
     counter: Any = importlib.import_module("torch._dynamo.testing").CompileCounterWithBackend(
         task.options["backend"]
@@ -118,10 +122,10 @@ def second(task: Task) -> None:
         results = task.function(*arrays.inputs)
         return torch.autograd.grad(*weighted(results, arrays.cotangents, wanted), create_graph=True)
 
-    floating = [c for c in arrays.cotangents if c.is_floating_point()]
+    floating = [c for c in arrays.cotangents if smooth(c)]
     every = [*wanted, *[c.requires_grad_() for c in floating]]
     found = task.run(first, "first")
-    task.run(lambda: torch.autograd.grad(sum(g.float().sum() for g in found), every), "second")
+    task.run(lambda: torch.autograd.grad(sum(g.real.float().sum() for g in found), every), "second")
 
 
 WAYS: Request = {

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 
+def smooth(x: Any) -> bool:
+    """Say whether a tensor has a gradient: those of integers have none."""
+    return x.is_floating_point() or x.is_complex()
+
+
 def pairs(results: Any, cotangents: Any) -> list[tuple[Any, Any]]:
     """Return the results of floating point with their cotangents: integers have no gradient."""
-    return [(r, c) for r, c in zip(results, cotangents) if c is not None and r.is_floating_point()]
+    return [(r, c) for r, c in zip(results, cotangents) if c is not None and smooth(r)]
 
 
 def weighted(results: Any, cotangents: list[Any], wanted: list[Any]) -> tuple[list[Any], ...]:
@@ -18,7 +23,7 @@ def weighted(results: Any, cotangents: list[Any], wanted: list[Any]) -> tuple[li
 
 def total(results: Any, cotangents: Any) -> Any:
     """Return the number whose gradient has the cotangents as those of the results."""
-    return sum((r * c).sum() for r, c in pairs(results, cotangents))
+    return sum((r * c.conj()).sum().real for r, c in pairs(results, cotangents))
 
 
 def replaced(values: list[Any], places: list[int], chosen: Any) -> list[Any]:

@@ -12,7 +12,7 @@ import (
 // poison pre-fills output memory, so that an element which is never written shows: NaN in every float type, and integers that are
 // large. Those of the same bytes would be -1, which often stands for none.
 func poison(a *ndarray.Array) byte {
-	if ndarray.IsFloat(a.DType) {
+	if ndarray.IsFloat(a.DType.Part()) {
 		return 0xff
 	}
 	return 0x7e

@@ -75,7 +75,7 @@ func (c *Case) OnlyLast(dim string) *Case {
 // takesZeros reports whether an input is one of floats with any contents.
 func (c *Case) takesZeros(i int) bool {
 	in, x := &c.Op.Inputs[i], c.Inputs[i]
-	return x != nil && ndarray.IsFloat(x.DType) && in.Packs == "" && in.Min == nil && in.Max == nil && !c.Sampled[in.Name] &&
+	return x != nil && ndarray.IsFloat(x.DType.Part()) && in.Packs == "" && in.Min == nil && in.Max == nil && !c.Sampled[in.Name] &&
 		ndarray.New(x.DType, []int64{1}).Floats()[0] == 0
 }
 

@@ -133,15 +133,15 @@ func (c *Case) Summed(grad *ndarray.Array, a *opdef.Arg) (*ndarray.Array, error)
 	if err != nil || slices.Equal(shape, grad.Shape) {
 		return grad, err
 	}
-	d := grad.DType
-	sums := make([]float64, ndarray.Count(shape))
-	for k, v := range SumTo(shape, grad.Shape, grad.Floats()) {
-		if d.Bits <= 32 {
+	sum := ndarray.New(grad.DType, shape)
+	sums := make([]float64, sum.Parts().Len())
+	for k, v := range SumTo(sum.Parts().Shape, grad.Parts().Shape, grad.Floats()) {
+		if grad.DType.Part().Bits <= 32 {
 			v = float64(float32(v))
 		}
 		sums[k] = v
 	}
-	return ndarray.FromFloats(d, shape, sums), nil
+	return ndarray.FromFloats(grad.DType, shape, sums), nil
 }
 
 // SumTo adds up values of a full shape to those of a shape that was broadcast to it.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
@@ -56,7 +55,7 @@ func (c *Case) DTypeNames() string {
 		}
 	}
 	for i := range c.Op.Inputs {
-		if d := c.DType(c.Op.Inputs[i].Type); len(list) == 0 && ndarray.IsFloat(d) {
+		if d := c.DType(c.Op.Inputs[i].Type); len(list) == 0 && d.Inexact() {
 			list = append(list, d.Short)
 		}
 	}

@@ -2,18 +2,20 @@ package cases
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-// Numbers is the dtype of the numbers in an argument: its own, or that of which each element holds several.
+// Numbers is the dtype of the numbers in an argument: its own, that of which each element holds several, or that of the parts of
+// complex numbers, which are judged one by one.
 func (c *Case) Numbers(a *opdef.Arg) dtype.DType {
 	if a.Packs != "" {
 		return dtype.Must(a.Packs)
 	}
-	return c.DType(a.Type)
+	return c.DType(a.Type).Part()
 }
 
 // Given are the numbers in an input.
@@ -31,9 +33,12 @@ func (c *Case) Unpacked(arg *opdef.Arg, a *ndarray.Array) *ndarray.Array {
 	return ndarray.FromFloats(dtype.Must(wide), numbers.Shape, numbers.Floats())
 }
 
-// ShapeOfNumbers is the shape of what an argument holds.
+// ShapeOfNumbers is the shape of the numbers in an argument: the parts of complex ones are a last dimension of two.
 func (c *Case) ShapeOfNumbers(a *opdef.Arg) ([]int64, error) {
 	shape, err := c.ShapeOf(a)
+	if err == nil && c.DType(a.Type).Complex() {
+		shape = append(slices.Clone(shape), 2)
+	}
 	if err == nil && a.Packs != "" {
 		shape[len(shape)-1] *= int64(c.DType(a.Type).Bits / c.Numbers(a).Bits)
 	}

@@ -24,7 +24,7 @@ func Floats(op *opdef.Op, d DTypes) []dtype.DType {
 	c := &Case{Op: op, DTypes: d}
 	var out []dtype.DType
 	for _, a := range slices.Concat(op.Inputs, op.Outputs) {
-		if f := c.DType(a.Type); ndarray.IsFloat(f) {
+		if f := c.DType(a.Type).Part(); ndarray.IsFloat(f) {
 			out = append(out, f)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/rule"
 )
@@ -48,14 +49,26 @@ func (c *Case) sampledInputs(p Plan) (map[string]*ndarray.Array, error) {
 			return nil, fmt.Errorf("samples of %s: %s: expected shape %s, got %s", c.Op.Name, name, rule.List(want), rule.List(content.Shape))
 		}
 		d := c.DType(c.Op.Inputs[i].Type)
-		if !ndarray.IsFloat(d) || p.Scale == 0 { // the scale of a plan is for all floats
-			out[name], c.Sampled[name] = ndarray.FromFloats(d, want, content.Values), true
+		if !d.Inexact() || p.Scale == 0 { // the scale of a plan is for all floats
+			out[name], c.Sampled[name] = ndarray.FromFloats(d, want, withParts(d, want, content.Values)), true
 			if content.Integers != nil && ndarray.IsInteger(d) {
 				out[name] = ndarray.FromInts(d, want, content.Integers)
 			}
 		}
 	}
 	return out, nil
+}
+
+// withParts are values with imaginary parts of zero where the dtype has parts and the values have none.
+func withParts(d dtype.DType, shape []int64, values []float64) []float64 {
+	if !d.Complex() || int64(len(values)) != ndarray.Count(shape) {
+		return values
+	}
+	parts := make([]float64, 2*len(values))
+	for i, v := range values {
+		parts[2*i] = v
+	}
+	return parts
 }
 
 // samplerArguments are sizes, lets, attrs and leading dims by name, as samples sees them.

@@ -211,7 +211,7 @@ func (t *T) compare(
 		t.Env.Errors.Add(oracle.HistogramKey{Op: t.Op.Name, Adaptor: t.Caller.Name(), Kernel: t.kernel, DTypes: c.DTypes.String(), Output: name}, got, &found, bound)
 	}
 	if text := found.Text(name, got, bound); text != "" {
-		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(got.Index(found.Worst.At)), Want: found.WantText(got)}
+		at := &Element{Slot: slot, Name: name, Index: cases.OrEmpty(found.Index(got)), Want: found.WantText(got)}
 		if want.Packs != "" {
 			at = nil // the script prints elements, not the numbers in them
 		}

@@ -32,7 +32,7 @@ func Certain(ctx context.Context, o Oracle, c *cases.Case) ([]Expected, error) {
 		out[i].Open = slices.Repeat([]bool{true}, len(want[i].Values))
 		if d, bound := c.Numbers(s.Arg), ToleranceOf(c, i); hasDigits(d, bound) {
 			for k := range out[i].Open {
-				out[i].Open[k] = doubtful(d, want[i].number(k), wide[i].number(k), bound)
+				out[i].Open[k] = doubtful(d, want[i].number(k), wide[i].number(k), want[i].BoundAt(k, d, bound))
 				certain = certain || !out[i].Open[k]
 			}
 		}

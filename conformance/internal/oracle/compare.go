@@ -38,6 +38,8 @@ func ShapeDifference(name string, got *ndarray.Array, want Expected) string {
 type inspection struct {
 	Worst elementError
 	Bad   int64
+	// whole are the parts of the worst element, as it was got and wanted, if elements are complex.
+	whole *[2]complex128
 	bins  [errorBins]int64
 }
 
@@ -48,28 +50,39 @@ func (in *inspection) Text(name string, got *ndarray.Array, bound Tolerance) str
 	}
 	worst := in.Worst
 	return fmt.Sprintf("%s%s: got %s, want %s (%.3g ulp, allowed %s); %d of %d elements differ",
-		name, rule.List(got.Index(worst.At)), worst.Got.text(got.DType), worst.Want.text(got.DType), worst.Distance/worst.Spacing, bound, in.Bad, got.Len())
+		name, rule.List(in.Index(got)), in.GotText(got), in.WantText(got), worst.Distance/worst.Spacing, bound, in.Bad, in.Len(got))
 }
 
 // Inspect judges every element.
 func Inspect(got *ndarray.Array, want Expected, or []float64, bound Tolerance) inspection {
 	found := inspection{Worst: elementError{Excess: -1}}
+	bad := false
 	for i, g := range elements(got) {
 		if want.Open != nil && want.Open[i] {
 			continue
 		}
-		f := judge(got.DType, g, want.number(i), bound)
-		if f.Excess > 0 && or != nil && isOverflow(or[i]) {
-			f.Excess = min(f.Excess, judge(got.DType, g, number{value: or[i]}, bound).Excess)
+		here := want.BoundAt(i, got.DType, bound)
+		f := judge(got.DType, g, want.number(i), here)
+		if want.Complex {
+			f.Spacing = max(f.Spacing, ndarray.Spacing(got.DType, want.Values[i^1]))
 		}
-		if f.Excess > 0 {
+		if f.Excess > 0 && or != nil && isOverflow(or[i]) {
+			f.Excess = min(f.Excess, judge(got.DType, g, number{value: or[i]}, here).Excess)
+		}
+		if f.Excess > 0 && (!want.Complex || i%2 == 0 || !bad) { // once for both parts
 			found.Bad++
 		}
+		bad = f.Excess > 0
 		found.bins[ErrorBin(f.Distance/f.Spacing)]++
 		if f.Excess > found.Worst.Excess || f.Excess == found.Worst.Excess && f.Share > found.Worst.Share {
 			f.At = int64(i)
 			found.Worst = f
 		}
+	}
+	if want.Complex && found.Worst.Excess >= 0 {
+		at := found.Worst.At &^ 1
+		values := got.Floats()
+		found.whole = &[2]complex128{complex(values[at], values[at+1]), complex(want.Values[at], want.Values[at+1])}
 	}
 	return found
 }
@@ -95,12 +108,6 @@ type elementError struct {
 	Got, Want                        number
 	Distance, Spacing, Share, Excess float64
 }
-
-// GotText is the worst element, as messages print it.
-func (in *inspection) GotText(got *ndarray.Array) string { return in.Worst.Got.text(got.DType) }
-
-// WantText is the reference's value of the worst element, as messages print it.
-func (in *inspection) WantText(got *ndarray.Array) string { return in.Worst.Want.text(got.DType) }
 
 // judge judges one element. Where the reference's value is no number of the dtype, as infinity is none of integers, the result
 // of a conversion is undefined, and nothing is wrong.

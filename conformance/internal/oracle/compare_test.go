@@ -138,3 +138,32 @@ func TestWidened(t *testing.T) {
 		}
 	}
 }
+
+// Each part of a complex number may be off as its larger part may, and no more; messages show whole numbers.
+func TestComplexNumbers(t *testing.T) {
+	const part = 0x1p-23 // a spacing at 1
+	want := oracle.Expected{Shape: []int64{2, 2}, Values: []float64{1, 0x1p-20, -0x1p-20, 1}, Complex: true}
+	for _, test := range []struct {
+		off  [4]float64
+		text string
+	}{
+		{[4]float64{}, ""},
+		{[4]float64{part, 4 * part, -4 * part, part}, ""},
+		{[4]float64{0, 5 * part}, "y[0]: got 1+1.5497207641601562e-06j, want 1+9.5367431640625e-07j (5 ulp, allowed 4 ulp); 1 of 2 elements differ"},
+		{[4]float64{0, 0, 0, -2}, "y[1]: got -9.5367431640625e-07-1j, want -9.5367431640625e-07+1j"},
+		{[4]float64{0, 0, math.NaN(), 0}, "y[1]: got NaN+1j, want -9.5367431640625e-07+1j"},
+	} {
+		values := make([]float64, 4)
+		for i, v := range want.Values {
+			values[i] = v + test.off[i]
+		}
+		got := ndarray.FromFloats(dtype.Must("c64"), []int64{2}, values)
+		text := oracle.Compare("y", got, want, oracle.Tolerance{ULPs: 4})
+		if !strings.HasPrefix(text, test.text) || (text == "") != (test.text == "") {
+			t.Errorf("off by %v: %q", test.off, text)
+		}
+	}
+	if text := oracle.Compare("y", want.Rounded(dtype.Must("c128")), want, oracle.Tolerance{}); text != "" {
+		t.Error(text)
+	}
+}

@@ -113,7 +113,7 @@ func (e Expected) OpenBut(narrow Expected) Expected {
 func openElements(want, narrow Expected, d dtype.DType, bound Tolerance) []bool {
 	open := make([]bool, len(want.Values))
 	for i := range open {
-		open[i] = judge(d, narrow.number(i), want.number(i), bound).Excess > 0
+		open[i] = judge(d, narrow.number(i), want.number(i), want.BoundAt(i, d, bound)).Excess > 0
 	}
 	return open
 }

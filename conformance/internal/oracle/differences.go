@@ -10,7 +10,7 @@ import (
 	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
-// FiniteDifferences is the gradient of one input as finite differences see it.
+// FiniteDifferences is the gradient of one input as finite differences see it: of complex numbers, that by either part.
 type FiniteDifferences struct {
 	Shape  []int64
 	Values []float64
@@ -51,7 +51,7 @@ func (o *Python) Differences(
 	}
 	var out []FiniteDifferences
 	for k, i := range inputs {
-		out = append(out, FiniteDifferences{c.Inputs[i].Shape, ndarray.Float64s(m.Blobs[2*k]), ndarray.Float64s(m.Blobs[2*k+1])})
+		out = append(out, FiniteDifferences{c.Inputs[i].Parts().Shape, ndarray.Float64s(m.Blobs[2*k]), ndarray.Float64s(m.Blobs[2*k+1])})
 	}
 	return out, nil
 }

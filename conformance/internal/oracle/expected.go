@@ -23,6 +23,8 @@ type Expected struct {
 	Open []bool
 	// Packs is the dtype of the numbers if an element of the result holds several: values and shape are those of the numbers.
 	Packs string
+	// Complex says that the numbers are parts of complex ones, which a last dimension of two counts.
+	Complex bool
 }
 
 // packed are the dtypes of the numbers of which each element of a result holds several, by slot; "" for others.
@@ -34,8 +36,18 @@ func packed(c *cases.Case) []string {
 	return packs
 }
 
-// Numbers are what is compared with the answer: the elements of a result, or the numbers that these hold.
+// complexResults tells the slots that hold complex numbers.
+func complexResults(c *cases.Case) []bool {
+	out := []bool{}
+	for _, s := range cases.Slots(c.Op) {
+		out = append(out, c.DType(s.Type).Complex())
+	}
+	return out
+}
+
+// Numbers are what is compared with the answer: the elements of a result, or the numbers that these hold or consist of.
 func (e Expected) Numbers(got *ndarray.Array) *ndarray.Array {
+	got = got.Parts()
 	if e.Packs == "" || got.DType.Short == e.Packs {
 		return got
 	}
@@ -44,7 +56,7 @@ func (e Expected) Numbers(got *ndarray.Array) *ndarray.Array {
 
 // ExpectedOf are the elements of an array, as an answer.
 func ExpectedOf(a *ndarray.Array) Expected {
-	e := Expected{Shape: a.Shape, Values: a.Floats()}
+	e := Expected{Shape: a.Parts().Shape, Values: a.Floats(), Complex: a.DType.Complex()}
 	if ndarray.IsWide(a.DType) {
 		e.Integers = a.Ints()
 	}
@@ -58,6 +70,9 @@ func (e Expected) Rounded(d dtype.DType) *ndarray.Array {
 	}
 	if e.Integers != nil && ndarray.IsInteger(d) {
 		return ndarray.FromInts(d, e.Shape, e.Integers)
+	}
+	if d.Complex() {
+		return ndarray.FromFloats(d, e.Shape[:len(e.Shape)-1], e.Values)
 	}
 	return ndarray.FromFloats(d, e.Shape, e.Values)
 }
@@ -97,12 +112,24 @@ func beyond(c *cases.Case, arg *opdef.Arg, e Expected) string {
 
 // Repeated is the answer for more rows along an axis, which are those of this answer again and again.
 func (e Expected) Repeated(axis int, n int64) Expected {
-	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Packs: e.Packs, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
+	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Packs: e.Packs, Complex: e.Complex, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
 	if e.Integers != nil {
 		out.Integers = ndarray.RepeatElements(e.Integers, e.Shape, axis, n)
 	}
 	out.Shape[axis] = n
 	return out
+}
+
+// BoundAt is what a tolerance allows an element: each part of a complex number may be off as its other part may.
+func (e Expected) BoundAt(i int, d dtype.DType, b Tolerance) Tolerance {
+	if !e.Complex {
+		return b
+	}
+	if other := e.Values[i^1]; math.Abs(other) > math.Abs(e.Values[i]) && !math.IsInf(other, 0) {
+		b.Abs += b.Rel*math.Abs(other) + b.ULPs*ndarray.Spacing(d, other)
+		b.ULPs, b.Rel = 0, 0
+	}
+	return b
 }
 
 // zero sets the elements from one on to zero.

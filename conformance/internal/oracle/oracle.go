@@ -84,8 +84,8 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 	if err := checkAnswer(c, out); err != nil {
 		return nil, err
 	}
-	for i, packs := range packed(c) {
-		out[i].Packs = packs
+	for i, s := range cases.Slots(c.Op) {
+		out[i].Packs, out[i].Complex = s.Packs, c.DType(s.Type).Complex()
 	}
 	if err := broadcast(c, out); err != nil {
 		return nil, err
@@ -234,7 +234,7 @@ func ReferenceRequest(c *cases.Case, precision string) (map[string]any, *calls.P
 	}
 	return map[string]any{
 		"do": "reference", "file": c.Op.File, "text": text, "module": module, "precision": precision,
-		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op), "free": freeIntegers(c), "packs": packed(c),
+		"arguments": arguments, "order": order, "lists": calls.ListsOf(c.Op), "free": freeIntegers(c), "packs": packed(c), "complex": complexResults(c),
 	}, p
 }
 

@@ -54,7 +54,10 @@ func (m *ErrorHistograms) Add(key HistogramKey, got *ndarray.Array, found *inspe
 	worst := found.Worst
 	if share := finite(worst.Share); share > u.Share {
 		u.Share, u.Worst, u.Allowed = share, finite(worst.Distance/worst.Spacing), bound.String()
-		u.Index, u.Got, u.Want = cases.OrEmpty(got.Index(worst.At)), FormatFloat(worst.Got.value), FormatFloat(worst.Want.value)
+		u.Index, u.Got, u.Want = cases.OrEmpty(found.Index(got)), FormatFloat(worst.Got.value), FormatFloat(worst.Want.value)
+		if found.whole != nil {
+			u.Got, u.Want = found.GotText(got), found.WantText(got)
+		}
 	}
 }
 

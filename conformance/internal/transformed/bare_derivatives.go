@@ -118,7 +118,7 @@ func (g *Gradients) spread(weights []*ndarray.Array) []*ndarray.Array {
 		if full == nil || weights[i] == nil {
 			continue
 		}
-		if values, fit := cases.BroadcastTo(full.Shape, weights[i].Shape, weights[i].Floats()); fit {
+		if values, fit := cases.BroadcastTo(full.Parts().Shape, weights[i].Parts().Shape, weights[i].Floats()); fit {
 			out[i] = ndarray.FromFloats(full.DType, full.Shape, values)
 		}
 	}

@@ -178,11 +178,11 @@ func NearSum(name string, got, want *ndarray.Array) string {
 	for _, v := range want.Floats() {
 		largest = max(largest, v, -v)
 	}
-	allowed := SumSpacings * 8 * ndarray.Spacing(got.DType, largest)
+	allowed := SumSpacings * 8 * ndarray.Spacing(got.DType.Part(), largest)
 	values := want.Floats()
 	for i, v := range got.Floats() {
 		if d := v - values[i]; !(max(d, -d) <= allowed) {
-			return fmt.Sprintf("%s%s: got %v, want %v", name, rule.List(got.Index(int64(i))), v, values[i])
+			return fmt.Sprintf("%s%s: got %v, want %v", name, rule.List(got.Parts().Index(int64(i))), v, values[i])
 		}
 	}
 	return ""

@@ -251,8 +251,8 @@ func (t *Call) Judge(got []*ndarray.Array) []Verdict {
 		found := oracle.Inspect(result, t.expected[i], nil, bound)
 		worst := found.Worst
 		out = append(out, Verdict{
-			Name: s.Name, Index: result.Index(worst.At), Got: found.GotText(result), Want: found.WantText(result),
-			ULPs: worst.Distance / worst.Spacing, Share: worst.Share, Allowed: bound.String(), Bad: found.Bad, Len: result.Len(),
+			Name: s.Name, Index: found.Index(result), Got: found.GotText(result), Want: found.WantText(result),
+			ULPs: worst.Distance / worst.Spacing, Share: worst.Share, Allowed: bound.String(), Bad: found.Bad, Len: found.Len(result),
 		})
 	}
 	return out

@@ -54,7 +54,8 @@ func expectSums(t *check.T, name string, x *composed, r *calls.Transformed) {
 // compareSum compares an array with the sum of its parts, which were rounded before they were added: each addition may
 // cost a spacing of the largest partial sum.
 func compareSum(name string, got *ndarray.Array, parts []*ndarray.Array) string {
-	want, reach := make([]float64, parts[0].Len()), make([]float64, parts[0].Len())
+	numbers := parts[0].Parts().Len()
+	want, reach := make([]float64, numbers), make([]float64, numbers)
 	for _, p := range parts {
 		for i, v := range p.Floats() {
 			want[i] += v
@@ -65,9 +66,9 @@ func compareSum(name string, got *ndarray.Array, parts []*ndarray.Array) string 
 		return fmt.Sprintf("%s: got %s%s, want %s%s", name, got.DType.Long, rule.List(got.Shape), parts[0].DType.Long, rule.List(parts[0].Shape))
 	}
 	for i, v := range got.Floats() {
-		allowed := transformed.SumSpacings * float64(len(parts)) * ndarray.Spacing(got.DType, reach[i])
+		allowed := transformed.SumSpacings * float64(len(parts)) * ndarray.Spacing(got.DType.Part(), reach[i])
 		if d := v - want[i]; !(max(d, -d) <= allowed) {
-			return fmt.Sprintf("%s%s: got %v, want %v, the sum over %d parts", name, rule.List(got.Index(int64(i))), v, want[i], len(parts))
+			return fmt.Sprintf("%s%s: got %v, want %v, the sum over %d parts", name, rule.List(got.Parts().Index(int64(i))), v, want[i], len(parts))
 		}
 	}
 	return ""

@@ -8,7 +8,6 @@ import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/oracle"
-	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/rule"
@@ -94,19 +93,19 @@ func gradient(t *check.T, c *cases.Case) error {
 	return nil
 }
 
-// cotangentsOf are random weights of the results in float64; saved outputs and what does not exist have none.
+// cotangentsOf are random weights of the results in float64, or in pairs of it; saved outputs and what does not exist have none.
 func cotangentsOf(c *cases.Case) []*ndarray.Array {
 	results, err := c.ZeroResults()
 	if err != nil {
 		return nil // the case was solved, so its results have shapes
 	}
 	for i, s := range cases.Slots(c.Op) {
-		if s.Saved || results[i] == nil || !ndarray.IsFloat(results[i].DType) {
+		if s.Saved || results[i] == nil || !results[i].DType.Inexact() {
 			results[i] = nil
 			continue
 		}
 		rng := ndarray.Rand("cotangent/" + c.Op.Name + "/" + s.Name + "/" + rule.List(results[i].Shape))
-		results[i] = ndarray.Random(rng, dtype.Must("f64"), results[i].Shape, ndarray.Contents{})
+		results[i] = ndarray.Random(rng, results[i].DType.Widest(), results[i].Shape, ndarray.Contents{})
 	}
 	return results
 }
@@ -116,8 +115,8 @@ func exact(c *cases.Case, results []oracle.Expected) []*ndarray.Array {
 	out := make([]*ndarray.Array, len(results))
 	for i, s := range cases.Slots(c.Op) {
 		d := c.DType(s.Type)
-		if ndarray.IsFloat(d) {
-			d = dtype.Must("f64")
+		if d.Inexact() {
+			d = d.Widest()
 		}
 		if !results[i].Absent {
 			out[i] = results[i].Rounded(d)

@@ -61,13 +61,14 @@ func plantWrongValues(t *check.T, c *cases.Case, i int, exact *ndarray.Array, wa
 		return // nothing is demanded of it
 	}
 	name := cases.Slots(c.Op)[i].Name
+	here := want.BoundAt(int(at), exact.DType, bound)
 	if ndarray.IsInteger(exact.DType) {
 		if wrong, ok := want.NextInteger(exact.DType, at, bound); ok && oracle.Compare(name, wrong.Array, want, bound) == "" {
 			t.Fail(nil, c.Name, "%s: a value %s the reference passes: %s", name, wrong.Kind, wrong.Text)
 		}
 		return
 	}
-	step := 2*(bound.ULPs*ndarray.Spacing(exact.DType, v)+bound.Abs+bound.Rel*math.Abs(v)) + 1e-300
+	step := 2*(here.ULPs*ndarray.Spacing(exact.DType, v)+here.Abs+here.Rel*math.Abs(v)) + 1e-300
 	wrong := map[string]float64{"above": away(exact.DType, v, step), "below": away(exact.DType, v, -step), "NaN": math.NaN()}
 	if math.IsNaN(v) {
 		wrong = map[string]float64{"other than": 1}

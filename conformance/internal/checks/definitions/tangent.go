@@ -72,7 +72,7 @@ func direction(c *cases.Case, inputs []int, slopes []oracle.FiniteDifferences) (
 			sum += values[e] * slope
 			size += math.Abs(values[e] * slope)
 		}
-		moved[i] = ndarray.FromFloats(dtype.Must("f64"), slopes[k].Shape, values)
+		moved[i] = ndarray.FromFloats(c.Inputs[i].DType.Widest(), c.Inputs[i].Shape, values)
 	}
 	return moved, sum, size
 }
@@ -84,8 +84,8 @@ func weighted(op *opdef.Op, link *transform.Tangent, weights []*ndarray.Array, g
 			continue
 		}
 		y := got[output]
-		if y.Absent || rule.List(y.Shape) != rule.List(weights[i].Shape) {
-			return 0, fmt.Sprintf("%s%s: got shape %s, want %s", op.TangentPrefix(), op.Outputs[i].Name, rule.List(y.Shape), rule.List(weights[i].Shape))
+		if y.Absent || rule.List(y.Shape) != rule.List(weights[i].Parts().Shape) {
+			return 0, fmt.Sprintf("%s%s: got shape %s, want %s", op.TangentPrefix(), op.Outputs[i].Name, rule.List(y.Shape), rule.List(weights[i].Parts().Shape))
 		}
 		for e, w := range weights[i].Floats() {
 			sum += w * y.Values[e]

@@ -4,7 +4,6 @@ import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/check"
 	"github.com/opcast/opcast/conformance/internal/transformed"
-	"github.com/opcast/opcast/internal/language/ndarray"
 )
 
 // gradients sends a prepared call and expects results, gradients and one launch of each.
@@ -27,7 +26,7 @@ const (
 func floatingInputs(c *cases.Case) []int {
 	out := []int{}
 	for place, i := range cases.GivenInputs(c) {
-		if ndarray.IsFloat(c.Inputs[i].DType) {
+		if c.Inputs[i].DType.Inexact() {
 			out = append(out, place)
 		}
 	}

@@ -29,7 +29,7 @@ func checkCotangents(t *check.T) error {
 
 // firstFloating is the place of the first array of floating point: integers have no gradient. A gradient op has one.
 func firstFloating(arrays []*ndarray.Array) int {
-	return slices.IndexFunc(arrays, func(a *ndarray.Array) bool { return ndarray.IsFloat(a.DType) })
+	return slices.IndexFunc(arrays, func(a *ndarray.Array) bool { return a.DType.Inexact() })
 }
 
 // laidOutCotangent gives the first cotangent strides.
@@ -58,10 +58,10 @@ func ownCotangent(t *check.T, whole *transformed.PreparedCall) error {
 	ones, summed := []*ndarray.Array{}, false
 	for _, ct := range whole.Arguments.Cotangents {
 		value := 0.0
-		if !summed && ndarray.IsFloat(ct.DType) {
+		if !summed && ct.DType.Inexact() {
 			value, summed = 1, true
 		}
-		ones = append(ones, ndarray.FromFloats(ct.DType, ct.Shape, slices.Repeat([]float64{value}, int(ct.Len()))))
+		ones = append(ones, ndarray.Full(ct.DType, ct.Shape, value))
 	}
 	p := *whole
 	if err := transformed.Differentiated(t, &p, ones); err != nil {

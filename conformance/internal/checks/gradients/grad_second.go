@@ -19,7 +19,7 @@ var gradSecondCheck = transformed.Check("grad-second", transformed.Transforms,
 // else of the op itself.
 func checkSecond(t *check.T) error {
 	return t.EachOptionalPlan(func(c *cases.Case) error {
-		if len(floatingInputs(c)) == 0 || !slices.ContainsFunc(t.Op.Results(), func(a opdef.Arg) bool { return ndarray.IsFloat(c.DType(a.Type)) }) {
+		if len(floatingInputs(c)) == 0 || !slices.ContainsFunc(t.Op.Results(), func(a opdef.Arg) bool { return c.DType(a.Type).Inexact() }) {
 			return t.Inexpressible("nothing can be differentiated: no input, or no result, of this call is of floating point")
 		}
 		cotangents, err := transformed.RandomCotangents(t, c, "second")
@@ -82,9 +82,9 @@ func gradientsOfGradients(t *check.T, c *cases.Case, cotangents []*ndarray.Array
 	return nil
 }
 
-// floating are the arrays of floating point: integers have no derivative.
+// floating are the arrays of floating point, real or complex: integers have no derivative.
 func floating(arrays []*ndarray.Array) []*ndarray.Array {
-	return slices.DeleteFunc(slices.Clone(arrays), func(a *ndarray.Array) bool { return a == nil || !ndarray.IsFloat(a.DType) })
+	return slices.DeleteFunc(slices.Clone(arrays), func(a *ndarray.Array) bool { return a == nil || !a.DType.Inexact() })
 }
 
 // noGradientOf is the text with which a gradient of an op is refused: it ends with advice, or says that there is but one.

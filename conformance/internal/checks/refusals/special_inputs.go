@@ -93,7 +93,7 @@ func movingInputs(op *opdef.Op) []int64 {
 func zeroInputs(c *cases.Case) []int64 {
 	places := []int64{}
 	for i := range c.Op.Inputs {
-		if x := c.Inputs[i]; x != nil && c.InRange(&c.Op.Inputs[i], ndarray.FromFloats(x.DType, []int64{1}, []float64{0})) {
+		if x := c.Inputs[i]; x != nil && c.InRange(&c.Op.Inputs[i], ndarray.Full(x.DType, []int64{1}, 0)) {
 			places = append(places, int64(i))
 		}
 	}

@@ -68,10 +68,7 @@ func neutralInput(t *check.T, c, absent *cases.Case, i int) (*cases.Case, error)
 		return nil, err
 	}
 	for _, v := range []float64{0, 1} {
-		filled := ndarray.New(c.Inputs[i].DType, c.Inputs[i].Shape)
-		for k := range filled.Len() {
-			ndarray.PutFloat(filled.DType, filled.Data, k, v)
-		}
+		filled := ndarray.Full(c.Inputs[i].DType, c.Inputs[i].Shape, v)
 		candidate := c.With(i, filled, "neutral "+t.Op.Inputs[i].Name)
 		got, err := t.Env.Oracle.Reference(t.Ctx, candidate, "float64")
 		if err != nil {

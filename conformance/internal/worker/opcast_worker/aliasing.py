@@ -46,7 +46,11 @@ class Aliasing(Probes):
 
     def total(self, results: Any) -> Any:
         """Return the sum of all results that have a gradient."""
-        return sum(x.sum() for x in tensors(results) if floating(x))
+        return sum(self.summed(x) for x in tensors(results) if floating(x))
+
+    def summed(self, x: Any) -> Any:
+        """Return the sum of numbers, of complex ones that of their real parts: gradients are those of a real number."""
+        return self.framework.real(x.sum()) if x.is_complex() else x.sum()
 
     def changed(self, before: list[int], every: list[Any]) -> bool:
         """Whether the framework noticed that all tensors were written."""
@@ -84,7 +88,7 @@ class Aliasing(Probes):
         products: list[Any] = []
         for x in targets:
             if floating(x) and x.element_size() >= self.bytes_of_products and 0 not in x.shape:
-                products.append((x * self.track(self.framework.ones_like(x))).sum())
+                products.append(self.summed(x * self.track(self.framework.ones_like(x))))
         if not products:
             raise Unsupported(f"nothing that {self.keeper} is written")
         with self.untracked():
@@ -196,7 +200,7 @@ def tensors(result: Any) -> list[Any]:
 
 def floating(x: Any) -> bool:
     """Whether x is a tensor that a gradient can flow to."""
-    return hasattr(x, "is_floating_point") and x.is_floating_point()
+    return hasattr(x, "is_floating_point") and (x.is_floating_point() or x.is_complex())
 
 
 def warm(call: Bound) -> list[Any]:

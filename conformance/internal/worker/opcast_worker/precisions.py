@@ -23,6 +23,8 @@ PRECISIONS: dict[str, tuple[str | None, str]] = {
 
 def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
     """Return an array in the precision of the evaluation; booleans, and other integers, stay."""
+    if array.dtype.kind == "c":
+        return array.astype(np.result_type(real, "complex64"))
     if array.dtype.kind not in "iub":
         return array.astype(real)
     return array if whole is None or array.dtype.kind == "b" else array.astype(whole)
@@ -42,6 +44,17 @@ def evaluated(
     if not any("encountered in cast" in str(w.message) for w in caught):
         return results
     return tuple(map(unsure, results))
+
+
+def integers(array: NDArray) -> list[int] | None:
+    """Return the elements if they are integers of which float64 lacks some."""
+    if array.dtype.kind not in "iuO" or array.dtype.itemsize < 8 or array.size == 0:
+        return None
+    if array.max() <= 2**53 and array.min() >= -(2**53):
+        return None
+    values: list[Any] = array.ravel().tolist()
+    whole = all(isinstance(v, int | np.integer) for v in values)
+    return [int(v) for v in values] if whole else None
 
 
 def unsure(result: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from opcast_worker.bound import Answer, Memory, Request, memories, memory
 from opcast_worker.host import NDArray, strided
 from opcast_worker.lists import spread
-from opcast_worker.precisions import PRECISIONS, evaluated, widen
+from opcast_worker.precisions import PRECISIONS, evaluated, integers, widen
 from opcast_worker.slopes import risen, slopes
 
 Invalid = Literal["ignore", "warn"]
@@ -42,9 +42,9 @@ class Reference:
             results = evaluated(evaluate, self.arguments(request, blobs))
             given = request["arguments"].values()
             lacking = any("none" in v or v.get("bool") is False for v in given)
-            if text := misfit(results, may_lack=lacking):
+            if text := misfit(results, request["complex"], may_lack=lacking):
                 return {"error": text, "outputs": []}, []
-            return described(results)
+            return described(results, request["complex"])
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
 
@@ -71,7 +71,7 @@ class Reference:
             found = accepting(function)({**arguments, **modules})
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
-        return described(results_of(request, found))
+        return described(results_of(request, found), request["complex"])
 
     def properties(self, request: Request, blobs: list[bytes]) -> Answer:
         """Let an author's function look at the arguments and results of a call, and say what it asserts in vain."""
@@ -132,7 +132,7 @@ class Reference:
                 # NaN if it is infinite, as a log-sum-exp of nothing is.
                 ends = [evaluate(copy.deepcopy({**arguments, name: end})) for end in (low, high)]
                 triples = [(a, b, w) for a, b, w in zip(*ends, weights) if w is not None]
-                return sum(float(np.sum(risen(a, b) * w)) for a, b, w in triples)
+                return sum(float(np.sum((risen(a, b) * np.conj(w)).real)) for a, b, w in triples)
 
             for name in request["inputs"]:
                 answer += slopes(partial(rise, name), arguments[name])
@@ -225,7 +225,7 @@ def accepting(
     return call
 
 
-def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
+def misfit(results: tuple[Any, ...], complexes: list[bool], *, may_lack: bool) -> str:
     """Say which result is no array of numbers, in a sentence; nothing if all are.
 
     Only where an input is left out, or an attribute false, may a result be None.
@@ -238,7 +238,10 @@ def misfit(results: tuple[Any, ...], *, may_lack: bool) -> str:
                 return f"{of}expected an array, got None"
             continue
         try:
-            plain(r).astype(np.float64)
+            array = plain(r)
+            if np.iscomplexobj(array) and not any(complexes[i : i + 1]):
+                return f"{of}expected real numbers, got {array.dtype.name}"
+            array.astype(np.complex128 if np.iscomplexobj(array) else np.float64)
         except (TypeError, ValueError):
             ragged = isinstance(r, (list, tuple))
             more = ", whose elements are no numbers or differ in length" if ragged else ""
@@ -252,31 +255,24 @@ def asserted(error: BaseException) -> str:
     return f"the assertion in line {last.lineno} of {Path(last.filename).name} does not hold"
 
 
-def described(results: tuple[Any, ...]) -> Answer:
-    """Return results as an answer, in float64 and, where that lacks integers, with all of their digits."""
+def described(results: tuple[Any, ...], complexes: list[bool]) -> Answer:
+    """Return results as an answer: in float64, or large integers with all digits; complex numbers as two parts."""
     outputs: list[Request] = []
     answer: list[bytes] = []
-    for r in results:
+    for i, r in enumerate(results):
         exact = plain([] if r is None else r)
+        if any(complexes[i : i + 1]):
+            exact = np.stack([exact.real, exact.imag], -1)
         array = exact.astype(np.float64)
         outputs.append({"shape": array.shape, "absent": r is None, "integers": integers(exact)})
         answer.append(array.tobytes())
     return {"error": "", "outputs": outputs}, answer
 
 
-def integers(array: NDArray) -> list[int] | None:
-    """Return the elements if they are integers of which float64 lacks some."""
-    if array.dtype.kind not in "iuO" or array.dtype.itemsize < 8 or array.size == 0:
-        return None
-    if array.max() <= 2**53 and array.min() >= -(2**53):
-        return None
-    values: list[Any] = array.ravel().tolist()
-    whole = all(isinstance(v, int | np.integer) for v in values)
-    return [int(v) for v in values] if whole else None
-
-
 def plain(result: Any) -> NDArray:
     """Return a result as an array; tensors know how to get there."""
+    if hasattr(result, "resolve_conj"):  # PyTorch conjugates later
+        result = result.resolve_conj()
     return np.asarray(result.detach().cpu().numpy() if hasattr(result, "detach") else result)
 
 

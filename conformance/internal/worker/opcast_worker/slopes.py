@@ -22,14 +22,25 @@ def risen(low: Any, high: Any) -> NDArray:
 def slopes(rise: Callable[[NDArray, NDArray], float], at: NDArray) -> list[bytes]:
     """Return the gradient of a function and the distance between coarse and fine differences.
 
+    That by a complex number is one by its real part and one by its imaginary part, as a last dimension of two.
+
     rise tells by how much the function rises from one array to another.
     """
+    if np.iscomplexobj(at):
+        return slopes(
+            lambda low, high: rise(whole(low), whole(high)), np.stack([at.real, at.imag], -1)
+        )
     values, spread = np.zeros(at.shape), np.zeros(at.shape)
     for index in np.ndindex(at.shape):
         fine, coarse = (difference(rise, at, index, step) for step in (STEP, 2 * STEP))
         values[index] = (4 * fine - coarse) / 3
         spread[index] = abs(fine - coarse)
     return [values.tobytes(), spread.tobytes()]
+
+
+def whole(parts: NDArray) -> NDArray:
+    """Return the complex numbers that have these parts."""
+    return parts[..., 0] + 1j * parts[..., 1]
 
 
 def difference(
