@@ -31,7 +31,7 @@ func TestInferenceTypes(t *testing.T) {
 var (
 	onlyThere = strings.Fields("adam_step add_rms_norm cache_nvfp4 cap_scores decode_plan decode_run dequantize_int4 dequantize_mxfp4 dequantize_mxfp8 " +
 		"dequantize_nvfp4 gated_add gated_add_backward gemm_int4 gemm_mxfp4 gemm_mxfp8 gemm_nvfp4 merge_states quantize_int4 quantize_mxfp4 quantize_mxfp8 " +
-		"quantize_nvfp4 scale_all section_sum select_rows shift_tokens")
+		"quantize_nvfp4 rotary_complex rotary_complex_backward scale_all section_sum select_rows shift_tokens")
 	others = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
 
@@ -46,13 +46,24 @@ decode_run: owners: expected dimension 0 to be 7 (B = 3 of q, pieces = 4), got s
 decode_run: owners: expected dimension 0 to be 7 (B = 3 of q, pieces = 4), got shape [8]
 `
 
+// complexNumbers is what complex_numbers.py prints: results and gradients are those of each framework's own formula.
+const complexNumbers = `True
+True
+True
+True
+True
+True
+rotary_complex: x: expected dtype complex64 or complex128, got float32
+rotary_complex: freqs_cis: expected dtype complex128 (as x), got complex64
+`
+
 // TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong
-// with those of its ops that are like no other, in any framework; a short run has four of them, and one that runs alone.
+// with those of its ops that are like no other, in any framework; a short run has six of them, and one that runs alone.
 func TestInference(t *testing.T) {
 	t.Parallel()
 	dir, interpreter, ops := exampleProject(t, "inference"), borrowed(t), slices.Concat(onlyThere, others)
 	if testing.Short() {
-		ops = strings.Fields("cache_nvfp4 cap_scores select_rows shift_tokens")
+		ops = strings.Fields("cache_nvfp4 cap_scores rotary_complex rotary_complex_backward select_rows shift_tokens")
 		called := strings.Fields("merge_states decode_plan decode_run dequantize_int4 dequantize_mxfp4 dequantize_nvfp4 gemm_nvfp4 quantize_int4 quantize_mxfp4 quantize_nvfp4")
 		keepOps(t, dir, append(ops, called...), "opdefs/*", "csrc/cpu/*.cc")
 	}
@@ -62,6 +73,9 @@ func TestInference(t *testing.T) {
 	}
 	if out := run(t, command(t, dir, interpreter, filepath.Join(root(t), "internal/e2e/codes.py"))); strings.Count(out, "True\n") != 13 || strings.Contains(out, "False") {
 		t.Errorf("codes: printed %q", out)
+	}
+	if out := run(t, command(t, dir, interpreter, filepath.Join(root(t), "internal/e2e/complex_numbers.py"))); out != complexNumbers {
+		t.Errorf("complex numbers: printed %q", out)
 	}
 	// PyTorch's compiler takes minutes on a busy machine.
 	words := []string{"-C", dir, "test", "--spread", "--timeout", "2m", "--python", interpreter, "--report", filepath.Join(dir, "report")}
