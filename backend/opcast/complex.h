@@ -3,20 +3,23 @@
 #pragma once
 
 #include <complex>
+#include <type_traits>
 
 #include "opcast/minifloat.h"
 
 namespace opcast {
 
-// A complex number. Products and quotients are those of the formulas, without a second look at what
-// overflows.
+// A complex number. Products and quotients follow the formulas, also where these give NaN:
+// std::complex and NumPy may have an infinity there.
 template <class T>
 struct Complex {
   T re, im;
 
   Complex() = default;
   OPCAST_HOST_DEVICE constexpr Complex(T real, T imaginary = 0) : re(real), im(imaginary) {}
-  template <class From>
+  template <class From, std::enable_if_t<(sizeof(From) < sizeof(T)), int> = 0>
+  OPCAST_HOST_DEVICE constexpr Complex(Complex<From> z) : re(z.re), im(z.im) {}
+  template <class From, std::enable_if_t<(sizeof(From) > sizeof(T)), int> = 0>
   OPCAST_HOST_DEVICE explicit constexpr Complex(Complex<From> z)
       : re(static_cast<T>(z.re)), im(static_cast<T>(z.im)) {}
   Complex(std::complex<T> z) : re(z.real()), im(z.imag()) {}
@@ -54,16 +57,20 @@ struct Complex {
 using c64 = Complex<float>;
 using c128 = Complex<double>;
 
-// The conjugate.
+// The conjugate; a real number is its own.
 template <class T>
 OPCAST_HOST_DEVICE constexpr Complex<T> Conj(Complex<T> z) {
   return {z.re, -z.im};
 }
+OPCAST_HOST_DEVICE constexpr float Conj(float x) { return x; }
+OPCAST_HOST_DEVICE constexpr double Conj(double x) { return x; }
 
-// The square of the absolute value.
+// The square of the absolute value, as std::norm.
 template <class T>
 OPCAST_HOST_DEVICE constexpr T Norm(Complex<T> z) {
   return z.re * z.re + z.im * z.im;
 }
+OPCAST_HOST_DEVICE constexpr float Norm(float x) { return x * x; }
+OPCAST_HOST_DEVICE constexpr double Norm(double x) { return x * x; }
 
 }  // namespace opcast

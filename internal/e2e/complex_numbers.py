@@ -67,8 +67,12 @@ for ours, theirs in (
     print(all(map(same, ours, theirs)))
 views = _torch.from_numpy(x)
 print(same(turn_torch(views.conj(), views[0, :, 0].conj()), own(x.conj(), x[0, :, 0].conj())))
-for wrong in (x.real, x.astype(np.complex128)):
+for wrong in (
+    lambda: turn_numpy(x.real.copy(), freqs),
+    lambda: turn_numpy(x.astype(np.complex128), freqs),
+    lambda: turn_torch(views, views[0, :, 0].contiguous(), out=_torch.empty_like(views).conj()),
+):
     try:
-        turn_numpy(wrong.copy(), freqs)
-    except TypeError as error:
+        wrong()
+    except (TypeError, ValueError) as error:
         print(error)

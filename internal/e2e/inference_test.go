@@ -55,6 +55,7 @@ True
 True
 rotary_complex: x: expected dtype complex64 or complex128, got float32
 rotary_complex: freqs_cis: expected dtype complex128 (as x), got complex64
+rotary_complex: y: expected plain memory, got a lazily conjugated view
 `
 
 // TestInference builds the collection with the commands that its README gives, and expects the suite to find nothing wrong

@@ -140,7 +140,7 @@ func sized(op *opdef.Op, p Plan) (*Case, error) {
 func (c *Case) numbers() (text string) {
 	for i, a := range c.Inputs {
 		if a != nil && a.Rank() == 0 && len(a.Data) > 0 {
-			text += fmt.Sprintf(", %s = %v", c.Op.Inputs[i].Name, a.Floats()[0])
+			text += ", " + c.Op.Inputs[i].Name + " = " + ndarray.Text(a.DType, a.Bytes(), 0)
 		}
 	}
 	return text

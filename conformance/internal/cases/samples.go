@@ -14,7 +14,7 @@ import (
 // Sampler runs the samples of an op's author for sizes, attrs and leading dims by name.
 type Sampler func(sizes map[string]any, seed uint64) (map[string]Sampled, error)
 
-// Sampled is what an author's samples make for an input, in row-major order.
+// Sampled is what an author's samples make for an input, in row-major order. Complex numbers are two values each.
 type Sampled struct {
 	Shape  []int64
 	Values []float64
@@ -49,6 +49,9 @@ func (c *Case) sampledInputs(p Plan) (map[string]*ndarray.Array, error) {
 			return nil, fmt.Errorf("samples of %s: %s: expected shape %s, got %s", c.Op.Name, name, rule.List(want), rule.List(content.Shape))
 		}
 		d := c.DType(c.Op.Inputs[i].Type)
+		if !d.Complex() && int64(len(content.Values)) != ndarray.Count(want) {
+			return nil, fmt.Errorf("samples of %s: %s: expected real numbers, got complex ones", c.Op.Name, name)
+		}
 		if !d.Inexact() || p.Scale == 0 { // the scale of a plan is for all floats
 			out[name], c.Sampled[name] = ndarray.FromFloats(d, want, withParts(d, want, content.Values)), true
 			if content.Integers != nil && ndarray.IsInteger(d) {

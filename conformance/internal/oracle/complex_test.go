@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"context"
 	"math/cmplx"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/opcast/opcast/conformance/internal/testkit/fake"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
+	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
@@ -82,6 +84,13 @@ func TestComplexReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectNear(t, "independent", formula[0].Values, func(i int) complex128 { return x[i] * w[i] })
+
+	c.Op.Module = "def samples(rng, sizes):\n    return {'x': [1j, 2, 3 - 1j], 'w': [1, 2, 3]}\n"
+	plan := cases.Plan{DTypes: cases.DTypes{"C": "c64"}, Sizes: map[string]int64{"N": 3}, Sampler: python.Samplers(ctx, []*opdef.Op{c.Op})["turn"]}
+	sampled, err := cases.New(c.Op, plan)
+	if err != nil || !slices.Equal(sampled.Inputs[0].Floats(), []float64{0, 1, 2, 0, 3, -1}) || !slices.Equal(sampled.Inputs[1].Floats(), []float64{1, 0, 2, 0, 3, 0}) {
+		t.Errorf("samples: %v, %v", sampled, err)
+	}
 
 	_, err = python.Reference(ctx, complexCase(t, "return x * w, x * xp.conj(x)"), "float64")
 	if err == nil || !strings.Contains(err.Error(), "result 1: expected real numbers, got complex128") {

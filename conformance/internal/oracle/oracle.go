@@ -85,7 +85,7 @@ func (o *Python) Reference(ctx context.Context, c *cases.Case, precision string)
 		return nil, err
 	}
 	for i, s := range cases.Slots(c.Op) {
-		out[i].Packs, out[i].Complex = s.Packs, c.DType(s.Type).Complex()
+		out[i].standFor(s, c.DType(s.Type))
 	}
 	if err := broadcast(c, out); err != nil {
 		return nil, err

@@ -25,8 +25,9 @@ type Contents struct {
 	Scale    float64
 }
 
-// Random returns a dense array: normal numbers for floats and for the parts of complex numbers, uniform ones for integers and booleans. Of a range of integers, the
-// first and the last one are always there if there is room for both: they are most often indices, which go wrong at the ends.
+// Random returns a dense array: normal numbers for floats and for the parts of complex numbers, uniform ones for integers and booleans.
+// Of a range of integers, the first and the last one are always there if there is room for both: they are most often indices, which go
+// wrong at the ends.
 func Random(rng *rand.Rand, d dtype.DType, shape []int64, c Contents) *Array {
 	if d.Complex() {
 		return ofParts(d, shape, Random(rng, d.Part(), partShape(d, shape), c))

@@ -170,7 +170,8 @@ def _torch() -> Framework:
             got = "a nested one" if x.is_nested else f"layout {x.layout}"
             raise Refused(ValueError, "a dense tensor", got)
         if x.is_neg() or x.is_conj():
-            raise Refused(ValueError, "plain memory", "a lazily negated view")
+            kind = "conjugated" if x.is_conj() else "negated"
+            raise Refused(ValueError, "plain memory", f"a lazily {kind} view")
         if writes and x.requires_grad and torch.is_grad_enabled():
             raise Refused(ValueError, "no gradient to flow", "requires_grad")
         if at is None:

@@ -136,8 +136,9 @@ def _reason(arg: Arg, value: Any) -> str:
     """Say why an array is copied; empty if it is not."""
     if arg.number and is_number(value):
         return ""
-    if any(getattr(value, f"is_{kind}", bool)() for kind in ("neg", "conj")):
-        return "it is a lazily negated view"
+    for kind, word in (("conj", "conjugated"), ("neg", "negated")):
+        if getattr(value, f"is_{kind}", bool)():
+            return f"it is a lazily {word} view"
     if not getattr(value.dtype, "isnative", True):
         return "its byte order is not native"
     if not getattr(getattr(value, "flags", None), "aligned", True):

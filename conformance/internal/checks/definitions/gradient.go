@@ -84,7 +84,7 @@ func gradient(t *check.T, c *cases.Case) error {
 	for k, i := range inputs {
 		grad := got[link.Grads[i]]
 		if in := &c.Op.Inputs[i]; in.Type.Lead() == opdef.Broadcast {
-			grad = oracle.Expected{Shape: want[k].Shape, Values: cases.SumTo(want[k].Shape, grad.Shape, grad.Values)}
+			grad = oracle.Expected{Complex: grad.Complex, Shape: want[k].Shape, Values: cases.SumTo(want[k].Shape, grad.Shape, grad.Values)}
 		}
 		if text := GradientDifference(grad, want[k]); text != "" {
 			t.Fail(nil, c.Name, "%s: %s: %s", g.Op.Name, c.Op.GradPrefix()+c.Op.Inputs[i].Name, text)
@@ -153,8 +153,12 @@ func GradientDifference(got oracle.Expected, want oracle.FiniteDifferences) stri
 	for k, v := range want.Values {
 		smooth := want.Spread[k] <= kinkSpread*(1+math.Abs(v))
 		if smooth && !(math.Abs(got.Values[k]-v) <= gradientBound*largest) {
-			return fmt.Sprintf("%s: the reference gives %v, finite differences of the op give %v",
-				rule.List(at.Index(int64(k))), got.Values[k], v)
+			index, part := at.Index(int64(k)), ""
+			if got.Complex {
+				last := len(index) - 1
+				index, part = index[:last], []string{".real", ".imag"}[index[last]]
+			}
+			return fmt.Sprintf("%s%s: the reference gives %v, finite differences of the op give %v", rule.List(index), part, got.Values[k], v)
 		}
 	}
 	return ""

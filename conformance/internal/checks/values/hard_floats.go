@@ -30,7 +30,7 @@ func hasFreeFloats(op *opdef.Op, caller calls.Caller) error {
 		return check.Skip("shown by callers that compile nothing")
 	}
 	free := func(in opdef.Arg) bool { return cases.MayHoldAny(op, &in, ndarray.IsFloat) }
-	return check.SkipUnless(slices.ContainsFunc(op.Inputs, free), "no input of floats is without a range")
+	return check.SkipUnless(slices.ContainsFunc(op.Inputs, free), "no input of real floats is without a range")
 }
 
 // checkHardFloats makes calls with floats at which kernels fail that compute in too little precision or range.

@@ -25,7 +25,7 @@ func choosesRows(op *opdef.Op, caller calls.Caller) error {
 		return err
 	}
 	float := func(in opdef.Arg) bool { return cases.MayHoldAny(op, &in, ndarray.IsFloat) }
-	return check.SkipUnless(slices.ContainsFunc(op.Inputs, float), "no input of floats is without a range")
+	return check.SkipUnless(slices.ContainsFunc(op.Inputs, float), "no input of real floats is without a range")
 }
 
 // checkIgnored finds by the reference which rows have no part in the results, and makes a call with NaN in all of them.

@@ -30,6 +30,11 @@ def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
     return array if whole is None or array.dtype.kind == "b" else array.astype(whole)
 
 
+def parts(array: NDArray) -> NDArray:
+    """Return the parts of complex numbers as a last dimension of two, other numbers as they are."""
+    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
+
+
 def evaluated(
     evaluate: Callable[[dict[str, Any]], tuple[Any, ...]], arguments: dict[str, Any]
 ) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from opcast_worker.bound import Answer, Memory, Request, memories, memory
 from opcast_worker.host import NDArray, strided
 from opcast_worker.lists import spread
-from opcast_worker.precisions import PRECISIONS, evaluated, integers, widen
+from opcast_worker.precisions import PRECISIONS, evaluated, integers, parts, widen
 from opcast_worker.slopes import risen, slopes
 
 Invalid = Literal["ignore", "warn"]
@@ -104,12 +104,12 @@ class Reference:
             sizes = {k: tuple(v) if isinstance(v, list) else v for k, v in request["sizes"].items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
             made: dict[str, Any] = self.module(request)["samples"](rng, sizes)
             exact = [integers(np.asarray(v)) for v in made.values()]
-            arrays = {name: np.asarray(v, np.float64) for name, v in made.items()}
+            arrays = [parts(np.asarray(v)).astype(np.float64) for v in made.values()]
         except Exception as error:  # the author's text may raise anything
             return {"error": f"{type(error).__name__}: {error}"}, []
-        shapes = [a.shape for a in arrays.values()]
-        answer = {"error": "", "names": list(arrays), "shapes": shapes, "integers": exact}
-        return answer, [a.tobytes() for a in arrays.values()]
+        shapes = [np.shape(v) for v in made.values()]
+        answer = {"error": "", "names": list(made), "shapes": shapes, "integers": exact}
+        return answer, [a.tobytes() for a in arrays]
 
     def differences(self, request: Request, blobs: list[bytes]) -> Answer:
         """Differentiate the sum of the products of results and cotangents.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from opcast_worker.host import NDArray
+from opcast_worker.precisions import parts
 
 STEP = 2e-4
 """Of differences: at it, the errors of rounding and of leaving out higher derivatives are about equal."""
@@ -27,9 +28,7 @@ def slopes(rise: Callable[[NDArray, NDArray], float], at: NDArray) -> list[bytes
     rise tells by how much the function rises from one array to another.
     """
     if np.iscomplexobj(at):
-        return slopes(
-            lambda low, high: rise(whole(low), whole(high)), np.stack([at.real, at.imag], -1)
-        )
+        return slopes(lambda low, high: rise(whole(low), whole(high)), parts(at))
     values, spread = np.zeros(at.shape), np.zeros(at.shape)
     for index in np.ndindex(at.shape):
         fine, coarse = (difference(rise, at, index, step) for step in (STEP, 2 * STEP))
@@ -38,9 +37,9 @@ def slopes(rise: Callable[[NDArray, NDArray], float], at: NDArray) -> list[bytes
     return [values.tobytes(), spread.tobytes()]
 
 
-def whole(parts: NDArray) -> NDArray:
+def whole(pairs: NDArray) -> NDArray:
     """Return the complex numbers that have these parts."""
-    return parts[..., 0] + 1j * parts[..., 1]
+    return pairs[..., 0] + 1j * pairs[..., 1]
 
 
 def difference(

@@ -54,7 +54,8 @@ class _Framework:
         if type(value) not in _PLAIN or not value.is_contiguous():
             backend.check_layout(op, name, _lie(value, 0), stride)
         if not compiling() and (value.is_neg() or value.is_conj()):  # compiled, it gets a copy
-            raise ValueError(f"{op}: {name}: expected plain memory, got a lazily negated view")
+            kind = "conjugated" if value.is_conj() else "negated"
+            raise ValueError(f"{op}: {name}: expected plain memory, got a lazily {kind} view")
 
     def memory(self, value: Tensor) -> backend.Memory | None:
         if compiling() or functorch() is not None:
