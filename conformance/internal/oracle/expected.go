@@ -123,7 +123,7 @@ func beyond(c *cases.Case, arg *opdef.Arg, e Expected) string {
 
 // Repeated is the answer for more rows along an axis, which are those of this answer again and again.
 func (e Expected) Repeated(axis int, n int64) Expected {
-	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Packs: e.Packs, Complex: e.Complex, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
+	out := Expected{Shape: slices.Clone(e.Shape), Absent: e.Absent, Packs: e.Packs, Complex: e.Complex, Blur: e.Blur, Values: ndarray.RepeatElements(e.Values, e.Shape, axis, n)}
 	if e.Integers != nil {
 		out.Integers = ndarray.RepeatElements(e.Integers, e.Shape, axis, n)
 	}
