@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/conformance/internal/testkit/loadtest"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -24,10 +24,7 @@ inputs = [
 outputs = [{ name = "y", type = "T[*, M]", doc = "Some." }]
 reference = "return xp.sum(x, axis=-2) + bias"
 `
-	p, findings, err := load.Load(tooltest.Project(t, "sums", text))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := loadtest.Load(t, tooltest.Project(t, "sums", text))
 	plan := BasePlan(DTypes{"T": "bf16"})
 	plan.Batch, plan.Sizes = []int64{3}, map[string]int64{"N": 4, "M": 2}
 	c, err := New(p.Ops[0], plan)

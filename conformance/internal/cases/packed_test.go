@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/opcast/opcast/internal/language/opdef/load"
+	"github.com/opcast/opcast/conformance/internal/testkit/loadtest"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
@@ -20,10 +20,7 @@ inputs = [
 outputs = [{ name = "y", type = "f32[N]", doc = "Some." }]
 reference = "return q[::8] * scale"
 `
-	p, findings, err := load.Load(tooltest.Project(t, "unpack", text))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := loadtest.Load(t, tooltest.Project(t, "unpack", text))
 	plan := BasePlan(DTypes{"Q": "i32"})
 	plan.Sizes = map[string]int64{"N": 100}
 	c, err := New(p.Ops[0], plan)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/opcast/opcast/conformance/internal/testkit/loadtest"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/load"
@@ -79,10 +80,7 @@ reference = "return x"
 
 // Where sizes cannot be, that shows without a walk through all others, and where they can, they are found.
 func TestManySizes(t *testing.T) {
-	p, findings, err := load.Load(tooltest.Project(t, "many", many))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := loadtest.Load(t, tooltest.Project(t, "many", many))
 	for _, tt := range []struct {
 		sizes   map[string]int64
 		attrs   map[string]any
@@ -110,7 +108,7 @@ func TestManySizes(t *testing.T) {
 
 // Sizes are multiples of a default that is larger than any size that is tried.
 func TestMultiples(t *testing.T) {
-	p, findings, err := load.Load(tooltest.Project(t, "groups", `doc = "A."
+	p := loadtest.Load(t, tooltest.Project(t, "groups", `doc = "A."
 kind = 0
 dtypes = { T = ["f32"] }
 inputs = [{ name = "x", type = "T[*, N]", doc = "A." }]
@@ -119,9 +117,6 @@ outputs = [{ name = "y", type = "T[*, N // group]", doc = "A." }]
 require = ["group > 0", "group % 2 == 0", "N % group == 0"]
 reference = "return x"
 `))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
 	c, err := New(p.Ops[0], BasePlan(DTypes{"T": "f32"}))
 	if err != nil || c.Sizes["N"] != 32 {
 		t.Errorf("%v: the sizes are %v, want N = 32", err, c)
@@ -170,10 +165,7 @@ reference = "return x"
 
 // Rows that ascend from one to the next are not repeated, and a dtype whose input is left out is the first one.
 func TestAscendingRows(t *testing.T) {
-	p, findings, err := load.Load(tooltest.Project(t, "ascending", ascending))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := loadtest.Load(t, tooltest.Project(t, "ascending", ascending))
 	plan := BasePlan(DTypes{"T": "f32", "I": "i64"})
 	c, err := New(p.Ops[0], plan)
 	if err != nil {
@@ -204,10 +196,7 @@ func TestAscendingRows(t *testing.T) {
 func TestKernelOfEmptyCalls(t *testing.T) {
 	text := ascending + "require = [\"A % 3 == 0\"]\n[[kernels]]\nname = \"few\"\ndevice = \"cpu\"\nwhen = \"A < 3\"\n" +
 		"[[kernels]]\nname = \"rare\"\ndevice = \"cpu\"\nwhen = \"A % 801 == 0\"\n[[kernels]]\nname = \"all\"\ndevice = \"cpu\"\n"
-	p, findings, err := load.Load(tooltest.Project(t, "ascending", text))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := loadtest.Load(t, tooltest.Project(t, "ascending", text))
 	for i, want := range []int64{0, -1, 3} {
 		got := int64(-1)
 		if c, err := ForKernel(p.Ops[0], &p.Ops[0].Kernels[i], BasePlan(DTypes{"T": "f32", "I": "i32"})); err == nil {
@@ -234,10 +223,7 @@ require = ["T == f16 or A >= 1", "A % 3 == 0"]
 reference = "return x"
 kernels = [{ name = "few", device = "cpu", when = "A < 3" }, { name = "all", device = "cpu" }]
 `
-	p, findings, err := load.Load(tooltest.Project(t, "copy", text))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
+	p := loadtest.Load(t, tooltest.Project(t, "copy", text))
 	op, few := p.Ops[0], &p.Ops[0].Kernels[0]
 	c, err := ForKernel(op, few, BasePlan(DTypes{"T": "f16"}))
 	if err != nil || c.Sizes["A"] != 0 || c.Inputs[1] != nil {
@@ -264,10 +250,7 @@ reference = "return x"
 kernels = [{ name = "even", device = "cpu", supported = true }, { name = "all", device = "cpu" }]
 `
 	for _, by := range []string{"1", "3", "5", "7", "8"} {
-		p, findings, err := load.Load(tooltest.Project(t, "copy", text+"require = [\"A % "+by+" == 0\"]\n"))
-		if err != nil || len(findings) > 0 {
-			t.Fatal(err, findings)
-		}
+		p := loadtest.Load(t, tooltest.Project(t, "copy", text+"require = [\"A % "+by+" == 0\"]\n"))
 		plans := ValuePlans(p.Ops[0], DTypes{"T": "f32"})
 		if !slices.ContainsFunc(All(p.Ops[0], plans, nil), func(c *Case) bool { return c.Sizes["A"]%2 == 0 }) {
 			t.Errorf("multiples of %s: all sizes are odd", by)

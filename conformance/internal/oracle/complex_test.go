@@ -11,26 +11,23 @@ import (
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/oracle"
 	"github.com/opcast/opcast/conformance/internal/testkit/fake"
+	"github.com/opcast/opcast/conformance/internal/testkit/loadtest"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
-	"github.com/opcast/opcast/internal/language/opdef/load"
 	"github.com/opcast/opcast/internal/testkit/tooltest"
 )
 
 // complexCase is a call of an op that multiplies complex numbers and squares their absolute values, with a reference.
 func complexCase(t *testing.T, reference string) *cases.Case {
 	t.Helper()
-	p, findings, err := load.Load(tooltest.Project(t, "turn", `doc = "Turn."
+	p := loadtest.Load(t, tooltest.Project(t, "turn", `doc = "Turn."
 kind = 0
 dtypes = { C = ["c64"] }
 inputs = [{ name = "x", type = "C[N]", doc = "Numbers." }, { name = "w", type = "C[N]", doc = "Factors." }]
 outputs = [{ name = "y", type = "C[N]", doc = "Products." }, { name = "p", type = "f32[N]", doc = "Squares." }]
 reference = "`+reference+`"
 `))
-	if err != nil || len(findings) > 0 {
-		t.Fatal(err, findings)
-	}
 	c, err := cases.New(p.Ops[0], cases.Plan{Name: "complex", DTypes: cases.DTypes{"C": "c64"}, Sizes: map[string]int64{"N": 3}})
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func ComplexText(z complex128) string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, "("), "i)") + "j"
 }
 
-// ofParts is a dense array of complex numbers that has the elements of one of their parts.
+// ofParts is a dense array of complex numbers, of which another dense array has the parts.
 func ofParts(d dtype.DType, shape []int64, parts *Array) *Array {
 	return &Array{DType: d, Shape: slices.Clone(shape), Strides: DenseStrides(shape), Data: parts.Data}
 }
