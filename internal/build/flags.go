@@ -19,20 +19,6 @@ var baseFlags = []string{
 	"-Wall", "-Wextra",
 }
 
-// errorFlags make errors of warnings: always in what opcast ships and generates, and in the author's sources where the
-// manifest says so. A kernel that somebody brings along shall build, and its warnings be seen.
-func (in inputs) errorFlags(source string) []string {
-	switch {
-	case in.sanitizer != nil: // compilers warn of what it adds
-		return nil
-	case slices.Contains(in.kernels, source) && !in.project.Manifest.Build.Werror:
-		return nil
-	case in.nvccTakes(source):
-		return append([]string{"-Werror", "all-warnings"}, compiler.HostWords([]string{"-Werror"})...)
-	}
-	return []string{"-Werror"}
-}
-
 // machine are the variables of a build file that say where things are on this machine; all else is the same on every
 // machine. Their values are shell words.
 func (in inputs) machine(id string) []ninja.Var {
@@ -42,6 +28,7 @@ func (in inputs) machine(id string) []ninja.Var {
 	vars := []ninja.Var{words("cxx", in.compiler.Words...), words("cxx_flags", in.compiler.Flags()...),
 		words("project", in.project.Dir), words("build_id", id),
 		words("sources", in.digest), words("tvm_ffi", in.env.TVMInclude)}
+	vars = append(vars, in.errorVars()...)
 	for _, h := range in.handlers {
 		vars = append(vars, words(h.Handlers.Package, in.env.Includes[h.Handlers.Package]))
 	}
@@ -200,7 +187,10 @@ func (in inputs) unitFlags(source string) (string, error) {
 	for _, name := range in.features[source] {
 		parts = append(parts, "$"+featureVar(name))
 	}
-	if own = append(in.errorFlags(source), own...); len(own) > 0 {
+	if errors := in.errorVar(source); errors != "" {
+		parts = append(parts, errors)
+	}
+	if len(own) > 0 {
 		parts = append(parts, ninja.Escape(shellWords(own...)))
 	}
 	return strings.Join(parts, " "), nil

@@ -107,10 +107,13 @@ func TestPlanOptions(t *testing.T) {
 		"sanitizer": {func(in *inputs) {
 			in.project.Manifest.Build.Werror, in.sanitizer = true, &Sanitizer{flags: []string{"-fsanitize=thread"}}
 		}, " -O1 -g1 -fsanitize=thread ", " -Werror "},
-		"gcc":       {func(*inputs) {}, " -fno-gnu-unique ", "tvm_ffi"},
-		"clang":     {func(in *inputs) { in.compiler.Clang = true }, " -Wall ", " -fno-gnu-unique "},
+		"gcc":   {func(*inputs) {}, " -fno-gnu-unique ", "tvm_ffi"},
+		"clang": {func(in *inputs) { in.compiler.Clang = true }, " -Wall ", " -fno-gnu-unique "},
+		"clang's conversions": {func(in *inputs) {
+			in.project.Manifest.Build.Werror, in.compiler.Clang = true, true
+		}, " -Werror ", " -Wconversion "},
 		"warnings":  {func(*inputs) {}, " -Wall -Wextra ", " -Werror "},
-		"werror":    {func(in *inputs) { in.project.Manifest.Build.Werror = true }, " -Werror ", " -fopenmp "},
+		"werror":    {func(in *inputs) { in.project.Manifest.Build.Werror = true }, " -Werror -Wconversion ", " -fopenmp "},
 		"per file":  {func(*inputs) {}, " -mavx2 ", " -fopenmp "},
 		"elsewhere": {func(in *inputs) { in.kernels[0] = "csrc/cpu/slow.cc" }, " -O3 ", " -mavx2 "},
 	}

@@ -160,7 +160,8 @@ func TestGeneratedCPPCompiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", dir, "-I", backend, "-isystem", include}
+			args := []string{"c++", "-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wno-float-conversion", "-Werror", "-fsyntax-only",
+				"-I", dir, "-I", backend, "-isystem", include}
 			run(t, command(t, backend, append(args, units...)...))
 		})
 	}

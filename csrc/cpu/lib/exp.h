@@ -37,7 +37,7 @@ struct ExpParts {
 template <int kWidth>
 inline float ExpSlope(float r) {
   return Polynomial<kWidth>(r, 0x1.6db4e8p-10f, 0x1.123bdep-7f, 0x1.55545ep-5f, 0x1.55548ep-3f,
-                            0.5f, 1);
+                            0.5f, 1.0f);
 }
 
 // e^r - 1 for |r| < 0.35, to 1 ulp: the same polynomial but for the roundings, in parts that do not

@@ -54,7 +54,8 @@ __attribute__((target(OPCAST_AVX512))) inline void NarrowToFp8(const __m512& fro
   code = _mm512_maskz_min_epi32(kSixteen, code, nan);
   __mmask16 negative = _mm512_movepi32_mask(bits);
   if constexpr (!Format::kHasMinusZero) {
-    negative &= _mm512_test_epi32_mask(code, code) & _mm512_cmpneq_epi32_mask(code, nan);
+    const __mmask16 numbers = _mm512_mask_cmpneq_epi32_mask(negative, code, nan);
+    negative = _mm512_mask_test_epi32_mask(numbers, code, code);
   }
   code = _mm512_mask_or_epi32(code, negative, code, _mm512_set1_epi32(0x80));
   const __m128i bytes = _mm512_maskz_cvtepi32_epi8(kSixteen, code);

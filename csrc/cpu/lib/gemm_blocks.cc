@@ -171,7 +171,7 @@ class Product {
   void AddPlainPanel(int64_t offset, int64_t places, int64_t j, int64_t apart, const Rows& b) {
     const int64_t steps = places / kNumbers, over = places % kNumbers;
     float rest[kColumns * kLanes];
-    for (int64_t r = 0; r < kColumns && over > 0; ++r)
+    for (int r = 0; r < kColumns && over > 0; ++r)
       Element::template Copy<kWidth>(b.Row(r) + steps * kNumbers, over, rest + r * kLanes);
     const PackedRows<kWidth, kColumns> last{rest};
     PackedRows<kWidth, kRows> a{PanelOfA(offset)};

@@ -143,7 +143,8 @@ inline int64_t DrawFromRow(const Typed& a, int64_t row, double uniform, Left* le
     const int64_t place = DrawFrom(a, row, uniform, left->numbers.data(), count, 0);
     return place < 0 ? place : left->places[place];
   }
-  return DrawFrom(a, row, uniform, x, n, most < n ? Threshold<true>(x, n, 0, most) : 0);
+  return DrawFrom(a, row, uniform, x, n,
+                  most < n ? Threshold<true>(x, n, 0, static_cast<double>(most)) : 0);
 }
 
 }  // namespace
