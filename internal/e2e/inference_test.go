@@ -30,8 +30,8 @@ func TestInferenceTypes(t *testing.T) {
 // onlyThere are the ops of the collection that show what no op of this repository's own shows; TestDerivatives tries the others.
 var (
 	onlyThere = strings.Fields("adam_step add_rms_norm cache_nvfp4 cap_scores decode_plan decode_run dequantize_int4 dequantize_mxfp4 dequantize_mxfp8 " +
-		"dequantize_nvfp4 gated_add gated_add_backward gemm_int4 gemm_mxfp4 gemm_mxfp8 gemm_nvfp4 merge_states quantize_int4 quantize_mxfp4 quantize_mxfp8 " +
-		"quantize_nvfp4 rotary_complex rotary_complex_backward scale_all section_sum select_rows shift_tokens")
+		"dequantize_nvfp4 gated_add gated_add_backward gemm_int4 gemm_mxfp4 gemm_mxfp8 gemm_nvfp4 hadamard hadamard_backward merge_states quantize_int4 quantize_mxfp4 " +
+		"quantize_mxfp8 quantize_nvfp4 rotary_complex rotary_complex_backward scale_all section_sum select_rows shift_tokens")
 	others = strings.Fields("swiglu swiglu_backward swiglu_forward swiglu_backward_forward swiglu_backward_backward")
 )
 

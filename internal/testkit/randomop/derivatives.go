@@ -47,6 +47,9 @@ func (d *Drawer) differentiable() []*Op {
 	if len(op.outputs) == 1 && len(op.sums) == 0 && d.often(3) {
 		op.outputs = append(op.outputs, op.slope())
 	}
+	if n := len(op.inputs); n > 1 && d.often(3) {
+		op.still = op.inputs[1+d.random.IntN(n-1)].name
+	}
 	d.rest()
 	return append([]*Op{op}, d.derivatives(op, 0, map[string]int{})...)
 }
@@ -156,7 +159,7 @@ func (d *Drawer) derivatives(of *Op, order int, used map[string]int) (ops []*Op)
 			prefix += strconv.Itoa(count[prefix])
 		}
 		made := d.newOp(of.Name + "_" + kind)
-		made.lead, made.vars, made.attrs, made.space = of.lead, of.vars, of.attrs, of.space
+		made.lead, made.vars, made.attrs, made.space, made.still = of.lead, of.vars, of.attrs, of.space, of.still
 		if kind == "backward" {
 			made.backward(of, prefix+"_")
 		} else {
@@ -172,6 +175,9 @@ func (d *Drawer) derivatives(of *Op, order int, used map[string]int) (ops []*Op)
 		}
 		chance = 4
 	}
+	if of.still != "" && len(of.derived) > 0 {
+		of.derived = append(of.derived, fmt.Sprintf("no_grad = [%q]", of.still))
+	}
 	return ops
 }
 
@@ -186,6 +192,11 @@ func arguments(of *Op) (list []arg) {
 	return list
 }
 
+// moving are those that have a derivative.
+func moving(of *Op) []arg {
+	return slices.DeleteFunc(arguments(of), func(in arg) bool { return in.name == of.still })
+}
+
 // backward makes the op the one for gradients: of each input the sum over the results.
 func (op *Op) backward(of *Op, prefix string) {
 	for _, y := range of.outputs {
@@ -196,7 +207,7 @@ func (op *Op) backward(of *Op, prefix string) {
 			op.inputs = append(op.inputs, arg{name: prefix + y.name, dtype: y.dtype, lead: y.lead, dims: y.dims, optional: y.present+y.flag != ""})
 		}
 	}
-	for _, x := range arguments(of) {
+	for _, x := range moving(of) {
 		g := arg{name: prefix + x.name, dtype: x.dtype, lead: x.lead, dims: x.dims, rule: "polynomial"}
 		if x.optional {
 			g.present = x.name
@@ -218,7 +229,7 @@ func (op *Op) backward(of *Op, prefix string) {
 
 // forward makes the op the one for tangents: of each result the sum over the inputs.
 func (op *Op) forward(of *Op, prefix string) {
-	for _, x := range arguments(of) {
+	for _, x := range moving(of) {
 		op.inputs = append(op.inputs, arg{name: prefix + x.name, dtype: x.dtype, lead: x.lead, dims: x.dims, optional: x.optional})
 	}
 	for _, y := range of.outputs {
@@ -227,7 +238,7 @@ func (op *Op) forward(of *Op, prefix string) {
 		}
 		g := arg{name: prefix + y.name, dtype: y.dtype, lead: y.lead, dims: y.dims, rule: "polynomial", present: y.present, flag: y.flag}
 		for _, t := range y.terms {
-			for _, x := range arguments(of) {
+			for _, x := range moving(of) {
 				g.terms = append(g.terms, t.derive(x.name, prefix+x.name)...)
 			}
 		}

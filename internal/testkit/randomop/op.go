@@ -18,7 +18,7 @@
 //	let, require, samples                            of sizes, attributes and dtypes
 //	scratch                                          zeroed or not, several; kernels without; query_workspace
 //	parallel, sums                                   leading and named dims, also dims that some results do not depend on
-//	backward, forward                                of first and second order, with optional and integer inputs
+//	backward, forward, no_grad                       of first and second order, with optional and integer inputs
 //	kernels                                          when, supported, scratch, query_workspace, dtypes, params
 //	flops, workloads                                 of all sizes, dtypes and required attributes
 //	reference                                        in the definition
@@ -49,6 +49,8 @@ type Op struct {
 	kernels        []kernel
 	// derived are the keys backward and forward; others the keys that change nothing about what is computed.
 	derived, others []string
+	// still is an input of floating point without derivative, "" for none.
+	still string
 	// own are the sizes that differ from one array of a list to the next.
 	own []string
 	// space are the sizes over which polynomials run.

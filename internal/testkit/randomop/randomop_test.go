@@ -48,17 +48,17 @@ func drawn(t *testing.T, draws int) (texts []string, accepted int) {
 // Nearly all draws are definitions that check accepts, and together they have what doc.go says.
 func TestDrawsCoverTheLanguage(t *testing.T) {
 	t.Parallel()
-	const draws = 500
+	const draws = 1000
 	texts, accepted := drawn(t, draws)
 	if accepted < draws*9/10 {
 		t.Errorf("check accepts %d of %d draws", accepted, draws)
 	}
 	all := strings.Join(texts, "\n")
 	for _, word := range []string{
-		"since =", "deprecated =", "deterministic =", "let.", "require =", "samples.", "order = [", "scratch = [", "zeroed = true", "parallel =", "sums =", "backward =",
+		"since =", "deprecated =", "deterministic =", "let.", "require =", "samples.", "order = [", "scratch = [", "zeroed = true", "parallel =", "sums =", "backward =", "no_grad = [",
 		"forward =", "_backward_backward", "_forward_forward", "_backward_forward", "_forward_backward", "flops =", "workloads.", "[[kernels]]", "params.p1 =", "when =",
 		"supported = true", "query_workspace = true", "scratch = false", "dtypes = {", "optional = true", "mutated = true", `stride = "any"`, `stride = "last"`,
-		"sorted = true", "min = 0, max =", "lse =", "saved = true", "present_if =", `present_if = "a`, `present_if = "wanted"`, `valid = "count"`, "one_of =", `binds = "O"`, `"int[]"`, `"int[2]"`, `"str"`,
+		"sorted = true", "min = 0, max =", "lse =", "saved = true", "present_if =", `present_if = "a`, `present_if = "wanted"`, `valid = "count"`, "one_of =", `binds = "O"`, `[]", doc = "An input."`, `"c64"`, `"int[]"`, `"int[2]"`, `"str"`,
 		"list = true", `list = "x0"`, "sum(n)", "len(x0)", "[*", "[...", " if ", "ceildiv(", "is_pow2(", "sum(", "len(", `sums = ["*"`, `parallel = ["*"`, "aligned(", "packs =", "f8e4m3fn", "u64", "f64", `type = "O[`, `type = "X2[`, "dtypes = { X",
 	} {
 		if !strings.Contains(all, word) {
