@@ -22,8 +22,8 @@ func (v *handlerOp) StableEntries(index int) []string {
 		return fmt.Sprintf("{%q, Kernel<%d, Form::%s>}", signature, index, form)
 	}
 	return []string{
-		row("kPlain", true, v.stableSignature(v.stableArguments(), false)),
-		row("kTrain", v.hasSaved(), v.stableSignature(v.stableArguments(), true)),
+		row("kPlain", true, v.stableSignature(v.stableArguments(len(v.Mutated()) > 0), false)),
+		row("kTrain", v.hasSaved(), v.stableSignature(v.stableArguments(len(v.Mutated()) > 0), true)),
 		row("kInto", v.TakesOut(), v.stableInto()),
 		row("kNumbers", v.HasNumbers(), v.stableNumbers()),
 	}
@@ -51,7 +51,7 @@ func (v *handlerOp) stableSignature(args []string, saved bool) string {
 
 // stableInto is the schema of the form that writes to given tensors.
 func (v *handlerOp) stableInto() string {
-	args := v.stableArguments()
+	args := v.stableArguments(true)
 	for i, a := range v.Returned() {
 		kind := fmt.Sprintf("Tensor(o%d!)", i)
 		if a.PresentIf != "" {
@@ -64,7 +64,7 @@ func (v *handlerOp) stableInto() string {
 
 // stableNumbers is the schema of the form that has numbers in the place of all inputs that may be some.
 func (v *handlerOp) stableNumbers() string {
-	args := v.stableArguments()
+	args := v.stableArguments(len(v.Mutated()) > 0)
 	for i := range v.Inputs {
 		if in := &v.Inputs[i]; v.TakesNumber(in) {
 			args[i] = strings.Replace(args[i], "Tensor", v.NumberType(in), 1)
@@ -73,8 +73,15 @@ func (v *handlerOp) stableNumbers() string {
 	return v.stableSignature(args, false)
 }
 
-// stableArguments are the arguments in a schema.
-func (v *handlerOp) stableArguments() (args []string) {
+// stableArguments are the arguments in a schema. In one that writes to arrays, none is called mode: torch.compile passes the arguments of
+// such an op by name, to functions of its own that have an argument of this name.
+func (v *handlerOp) stableArguments(writes bool) (args []string) {
+	name := func(name string) string {
+		if writes && name == "mode" {
+			return "mode_"
+		}
+		return name
+	}
 	for i, a := range v.Inputs {
 		kind := "Tensor"
 		if a.Mutated {
@@ -86,7 +93,7 @@ func (v *handlerOp) stableArguments() (args []string) {
 		case a.Optional:
 			kind += "?"
 		}
-		args = append(args, kind+" "+a.Name)
+		args = append(args, kind+" "+name(a.Name))
 	}
 	for i := range v.Attrs {
 		a := &v.Attrs[i]
@@ -97,7 +104,7 @@ func (v *handlerOp) stableArguments() (args []string) {
 		if stableOptional(a) {
 			kind += "?"
 		}
-		args = append(args, kind+" "+a.Name)
+		args = append(args, kind+" "+name(a.Name))
 	}
 	return args
 }

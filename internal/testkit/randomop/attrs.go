@@ -39,6 +39,9 @@ func (d *Drawer) attrs() {
 		case 13:
 			a.keys, a.use = `"str"`+pick(d, "", `, default = "any"`), "text"
 			a.value = `"words"`
+			if !slices.ContainsFunc(d.op.attrs, func(other attr) bool { return other.name == "mode" }) {
+				a.name = "mode" // as functions of PyTorch call an argument
+			}
 		}
 		d.op.attrs = append(d.op.attrs, a)
 	}
