@@ -107,10 +107,22 @@ func Arguments(c *cases.Case, caller calls.Caller, device string) []Change {
 			other := slices.Clone(shape)
 			other[dim]++
 			bad := &calls.Tensor{Array: ndarray.New(c.Inputs[i].DType, other)}
-			set("dim "+rule.List([]int64{int64(dim)}), PhaseInput+phasesPerInput*i+PhaseOfDims, bad)
+			set("dim "+rule.List([]int64{int64(dim)}), PhaseInput+phasesPerInput*turn(c.Op, i, dim-len(shape))+PhaseOfDims, bad)
 		}
 	}
 	return append(out, Attributes(c.Op, caller)...)
+}
+
+// turn is the input with whose dims one of another input is checked, which counts from the end: a later one, if it sets the size.
+func turn(op *opdef.Op, input, dim int) int {
+	latest := 0
+	for _, s := range op.Steps {
+		latest = max(latest, s.Input)
+		if s.Input == input && s.Dim-len(op.Inputs[input].Type.Dims) == dim {
+			return max(latest, input)
+		}
+	}
+	return input
 }
 
 // wrongDTypes are one dtype that the input may never have, and one that only its partners forbid.
