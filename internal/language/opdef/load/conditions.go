@@ -115,9 +115,12 @@ func (c *checker) unchecked(path string, in *raw.Input) bool {
 	return in.Contents == raw.Unchecked
 }
 
-// contents checks the range of an argument's elements. What the op writes has one so that its integers are known to fit: other
+// contents checks the range of an argument's elements, and whether they can be log-sum-exps. What the op writes has one so that its integers are known to fit: other
 // numbers need none.
 func (c *checker) contents(path string, arg *opdef.Arg, low, high any, u use) {
+	if arg.LSE != nil && slices.ContainsFunc(c.op.Allowed(*arg), func(short string) bool { return isComplex(short) || isInteger(short) }) {
+		c.report(tomldoc.Join(path, "lse"), code.LSE, "leave lse out", "%s: only floating-point numbers are log-sum-exps", arg.Name)
+	}
 	written, given := !u.float, low != nil || high != nil
 	if (given || arg.Sorted) && slices.ContainsFunc(c.op.Allowed(*arg), isComplex) {
 		c.report(path, code.MinMax, "leave min, max and sorted out", "%s: complex numbers have no order", arg.Name)
@@ -136,6 +139,11 @@ func (c *checker) contents(path string, arg *opdef.Arg, low, high any, u use) {
 	if err == nil && err2 == nil && least.Cmp(most) > 0 {
 		c.report(tomldoc.Join(path, "min"), code.MinMax, "", "%s: min %s is greater than max %s", arg.Name, arg.Min.Text, arg.Max.Text)
 	}
+}
+
+func isInteger(short string) bool {
+	row, known := dtype.Lookup(short)
+	return known && !row.Inexact()
 }
 
 func isComplex(short string) bool {
