@@ -74,7 +74,7 @@ func TestAccepted(t *testing.T) {
 			{Name: "bind.cpp", Text: texts[1].String() + "PYBIND11_MODULE(kit, m) {\n" + bound.String() + "}\n"},
 			{Name: "raw/kernels.h", Text: texts[2].String()},
 		}
-		functions, _ := migrate.Read(sources)
+		functions, _ := migrate.Read(sources, migrate.Vocabulary{})
 		drafts, _ := migrate.Drafts(functions, sources, migrate.Project{Namespace: "kit_ops", Devices: devices[round%len(devices)], Kind: 3})
 		accepted(t, drafts, devices[round%len(devices)])
 		drafted += len(drafts)

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -11,7 +12,7 @@ var scalarKinds = map[string]Kind{
 	"int8_t": Int, "int16_t": Int, "int32_t": Int, "int64_t": Int, "uint8_t": Int, "uint16_t": Int, "uint32_t": Int, "uint64_t": Int,
 	"SymInt": Int, "float": Float, "double": Float, "long double": Float, "Scalar": Float, "bool": Bool, "string": Str, "string_view": Str, "String": Str,
 	"ScalarType": DType, "Dtype": DType, "DLDataType": DType,
-	"cudaStream_t": Stream, "CUstream": Stream, "CUstream_st": Stream,
+	"cudaStream_t": Stream, "hipStream_t": Stream, "CUstream": Stream, "CUstream_st": Stream,
 	"Tensor": Array, "TensorView": Array, "TensorBase": Array,
 	"TensorList": List, "ITensorListRef": List, "IntArrayRef": Ints, "SymIntArrayRef": Ints, "Shape": Ints, "ShapeView": Ints,
 }
@@ -19,10 +20,57 @@ var scalarKinds = map[string]Kind{
 // elements are the dtypes of the elements behind a pointer.
 var elements = map[string]string{
 	"float": "f32", "double": "f64", "half": "f16", "__half": "f16", "Half": "f16", "float16_t": "f16",
+	"_Float16": "f16", "__bf16": "bf16", "hip_bfloat16": "bf16", "__hip_bfloat16": "bf16",
 	"__nv_bfloat16": "bf16", "nv_bfloat16": "bf16", "BFloat16": "bf16", "bfloat16": "bf16", "bfloat16_t": "bf16",
 	"int": "i32", "int32_t": "i32", "int64_t": "i64", "long": "i64", "int8_t": "i8", "int16_t": "i16", "short": "i16",
 	"uint8_t": "u8", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64", "size_t": "u64", "bool": "bool",
 	"__nv_fp8_e4m3": "f8e4m3fn", "__nv_fp8_e5m2": "f8e5m2", "Float8_e4m3fn": "f8e4m3fn", "Float8_e5m2": "f8e5m2",
+}
+
+// Vocabulary is what an author's own types are: those of arrays as PyTorch's Tensor is one, and the dtypes of what stands behind pointers,
+// by the type's name without namespaces.
+type Vocabulary struct {
+	Tensors  []string
+	Elements map[string]string
+}
+
+// vocabulary is what is known of types while a function is read. Template names the parameters of its template.
+type vocabulary struct {
+	template []string
+	kinds    map[string]Kind
+	elements map[string]string
+}
+
+func newVocabulary(own Vocabulary) vocabulary {
+	v := vocabulary{kinds: maps.Clone(scalarKinds), elements: maps.Clone(elements)}
+	for _, name := range own.Tensors {
+		v.kinds[name] = Array
+	}
+	maps.Copy(v.elements, own.Elements)
+	return v
+}
+
+// within is the vocabulary in a template.
+func (v vocabulary) within(template []string) vocabulary {
+	v.template = template
+	return v
+}
+
+// alias adds another name of a type that is known, unless the author says what that is.
+func (v vocabulary) alias(name string, tokens []token) {
+	base, inner, stars, reference := typeParts(tokens)
+	if inner != nil || stars > 0 || reference {
+		return
+	}
+	if _, taken := v.kinds[name]; taken || v.elements[name] != "" {
+		return
+	}
+	if kind := v.kinds[base]; kind != Other {
+		v.kinds[name] = kind
+	}
+	if elem := v.elements[base]; elem != "" {
+		v.elements[name] = elem
+	}
 }
 
 // ignored are words in a declaration that say nothing about what a parameter is.
@@ -31,8 +79,8 @@ var ignored = []string{"const", "volatile", "struct", "class", "typename", "__re
 // integral are the words of which the names of integers are made.
 var integral = []string{"unsigned", "signed", "short", "long", "int", "char"}
 
-// cppParam reads one parameter of a declaration. Template names the parameters of the function's template.
-func cppParam(tokens []token, template []string) Param {
+// cppParam reads one parameter of a declaration.
+func cppParam(tokens []token, v vocabulary) Param {
 	p := Param{}
 	if parts := split(tokens, "="); len(parts) > 1 {
 		tokens = parts[0]
@@ -47,7 +95,7 @@ func cppParam(tokens []token, template []string) Param {
 		tokens = append(slices.Clone(tokens), token{text: "*"})
 		p.Type = joined(tokens)
 	}
-	p.classify(tokens, template)
+	p.classify(tokens, v)
 	return p
 }
 
@@ -75,7 +123,7 @@ func withoutBrackets(tokens []token) (rest []token, array bool) {
 }
 
 // classify finds out what a type is.
-func (p *Param) classify(tokens []token, template []string) {
+func (p *Param) classify(tokens []token, v vocabulary) {
 	base, inner, stars, reference := typeParts(tokens)
 	// Behind the last *, const is said of the pointer, and not of what it points to.
 	pointed := tokens
@@ -89,26 +137,29 @@ func (p *Param) classify(tokens []token, template []string) {
 	case slices.ContainsFunc(tokens, func(t token) bool { return t.text == "(" }):
 		p.Kind = Other // a function
 	case inner != nil && stars == 0:
-		p.generic(base, inner, constant, reference, template)
-	case stars == 1 && scalarKinds[base] != Stream && inner == nil:
-		p.pointer(base, constant, template)
+		p.generic(base, inner, constant, reference, v)
+	case stars == 1 && v.kinds[base] != Stream && inner == nil:
+		p.pointer(base, constant, v)
 	case stars == 0:
-		p.Kind = scalarKinds[base]
+		p.Kind = v.kinds[base]
 	case stars == 1 && base == "CUstream_st":
 		p.Kind = Stream
 	}
 	if p.Kind == Array && !p.Pointer {
-		p.Const = constant && base != "Tensor" // a const Tensor& may be written all the same
+		p.Const = constant && base != "Tensor" && scalarKinds[base] == Array // a const Tensor& may be written all the same
 		p.Written = reference && !constant
 	}
 }
 
 // pointer is one to elements of a dtype.
-func (p *Param) pointer(base string, constant bool, template []string) {
-	elem, known := elements[base]
+func (p *Param) pointer(base string, constant bool, v vocabulary) {
+	elem, known := v.elements[base]
 	switch {
-	case slices.Contains(template, base):
+	case slices.Contains(v.template, base):
 		elem = base
+	case base == "void" && strings.HasSuffix(strings.ToLower(p.Name), "stream"):
+		p.Kind = Stream
+		return
 	case base == "void":
 		elem = ""
 	case base == "char" && constant:
@@ -121,13 +172,13 @@ func (p *Param) pointer(base string, constant bool, template []string) {
 }
 
 // generic is a type with arguments, such as std::optional<at::Tensor>.
-func (p *Param) generic(base string, inner []token, constant, reference bool, template []string) {
+func (p *Param) generic(base string, inner []token, constant, reference bool, v vocabulary) {
 	args := split(inner, ",")
 	if len(args) == 0 {
 		return
 	}
 	of := Param{}
-	of.classify(args[0], template)
+	of.classify(args[0], v)
 	switch base {
 	case "optional", "Optional", "OptionalRef", "OptionalArrayRef", "optional_ref":
 		p.Kind, p.Elem, p.Len, p.Optional = of.Kind, of.Elem, of.Len, true
@@ -196,19 +247,19 @@ func integer(words []string) string {
 }
 
 // cppResults are what a function returns. Numbers are kept: an op cannot return them, which the draft says.
-func cppResults(tokens []token) []Param {
+func cppResults(tokens []token, v vocabulary) []Param {
 	base, inner, stars, _ := typeParts(tokens)
 	if stars == 0 && (base == "tuple" || base == "pair") {
 		var all []Param
 		for _, part := range split(inner, ",") {
 			p := Param{Type: joined(part)}
-			p.classify(part, nil)
+			p.classify(part, v)
 			all = append(all, p)
 		}
 		return all
 	}
 	p := Param{Type: joined(tokens)}
-	p.classify(tokens, nil)
+	p.classify(tokens, v)
 	if p.Type == "" || stars == 0 && base == "void" {
 		return nil
 	}

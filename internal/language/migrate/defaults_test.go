@@ -20,7 +20,7 @@ func TestDefaults(t *testing.T) {
 		{"std::vector<int64_t> a = {1, 010}", ""}, {"std::optional<int64_t> a = nullptr", "optional = true"},
 	} {
 		sources := []Source{{"a.h", "void f(float* y, const float* x, int n, " + tt.param + ");"}}
-		functions, _ := Read(sources)
+		functions, _ := Read(sources, Vocabulary{})
 		drafts, notes := Drafts(functions, sources, Project{Namespace: "demo_ops"})
 		if len(drafts) != 1 {
 			t.Errorf("%s: %d drafts", tt.param, len(drafts))

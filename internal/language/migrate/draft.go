@@ -198,9 +198,13 @@ func (o *op) parameter(i int, p Param) string {
 			a.mutated = p.Written
 			o.inputs = append(o.inputs, a)
 		}
+	case p.Kind == Other && o.fn.C != nil && strings.Contains(p.Type, "*") && !strings.Contains(p.Type, "("):
+		return fmt.Sprintf("its parameter %s has the type %s, and nothing says what that points to: say it by --alias %s=DTYPE", p.Name, p.Type, p.base())
 	case p.Kind == Other && (p.Optional || p.Default != ""):
 		o.notes = append(o.notes, fmt.Sprintf("%s is left out: an op has no %s", p.Name, p.Type))
 		o.why = fmt.Sprintf("its parameter %s has the type %s", p.Name, p.Type)
+	case p.Kind == Other && o.fn.C == nil && strings.Contains(p.Type, "&"):
+		return fmt.Sprintf("its parameter %s has the type %s; if that is an array, say so by --tensor-type %s", p.Name, p.Type, p.base())
 	case p.Kind == Other && o.fn.C == nil:
 		return fmt.Sprintf("its parameter %s has the type %s", p.Name, p.Type)
 	case p.Kind == Other:
@@ -214,6 +218,12 @@ func (o *op) parameter(i int, p Param) string {
 		o.attribute(i, p)
 	}
 	return ""
+}
+
+// base is the last name of the type.
+func (p *Param) base() string {
+	name, _, _, _ := typeParts(lex(p.Type))
+	return name
 }
 
 // writes finds the results: what is returned, or what has the name of a result where nothing says what is written.

@@ -45,6 +45,29 @@ type scope struct {
 
 // declarations finds the functions that a file declares outside of classes and functions.
 func (r *reader) declarations(f *file) {
+	f.statements(func(scopes []scope, start, end int) {
+		r.declaration(f, scopes, f.tokens[start:end], start, f.is(end, "{"))
+		if f.is(end, "{") {
+			r.members(f, f.tokens[start:end], end)
+		}
+	})
+}
+
+// aliases finds other names of types.
+func (r *reader) aliases(f *file) {
+	f.statements(func(_ []scope, start, end int) {
+		switch {
+		case f.is(end, "{"):
+		case f.is(start, "using") && f.is(start+2, "="):
+			r.types.alias(f.tokens[start+1].text, f.tokens[start+3:end])
+		case f.is(start, "typedef") && end-start > 2:
+			r.types.alias(f.tokens[end-1].text, f.tokens[start+1:end-1])
+		}
+	})
+}
+
+// statements visits what stands outside of classes and functions, to the ; or the { that ends it.
+func (f *file) statements(visit func(scopes []scope, start, end int)) {
 	var scopes []scope
 	start := 0
 	for i := 0; i < len(f.tokens); i++ {
@@ -55,7 +78,7 @@ func (r *reader) declarations(f *file) {
 		case "(", "[":
 			i = closing(f.tokens, i)
 		case ";":
-			r.declaration(f, scopes, f.tokens[start:i], start, false)
+			visit(scopes, start, i)
 			start = i + 1
 		case "}":
 			if len(scopes) > 0 {
@@ -68,8 +91,7 @@ func (r *reader) declarations(f *file) {
 				start = i + 1
 				continue
 			}
-			r.declaration(f, scopes, f.tokens[start:i], start, true)
-			r.members(f, f.tokens[start:i], i)
+			visit(scopes, start, i)
 			i = closing(f.tokens, i)
 			start = i + 1
 			if start < len(f.tokens) && f.tokens[start].text == ";" { // behind a class
@@ -140,7 +162,7 @@ func (r *reader) declaration(f *file, scopes []scope, tokens []token, at int, bo
 		if i == 0 && len(list) == 1 && joined(part) == "void" || len(part) == 0 {
 			continue
 		}
-		c.params = append(c.params, cppParam(part, c.template))
+		c.params = append(c.params, cppParam(part, r.types.within(c.template)))
 	}
 	c.line = f.line(at) + tokens[open-1].line - f.line(at)
 	c.declaration = joined(c.result) + " " + c.name + "(" + parameters(c.params) + ")"

@@ -19,7 +19,7 @@ func TestLarge(t *testing.T) {
 			text := strings.Repeat(part, MaxSize/4/len(part))
 			sources := []Source{{"a.h", text}, {"b.cu", "void f(float* y, int n);\n" + text}}
 			begin := time.Now()
-			functions, _ := Read(sources)
+			functions, _ := Read(sources, Vocabulary{})
 			Drafts(functions, sources, Project{Namespace: "demo_ops"})
 			if took := time.Since(begin); took > 10*time.Second {
 				t.Errorf("took %v", took)
@@ -33,7 +33,7 @@ func TestManyParameters(t *testing.T) {
 	for n, drafted := range map[int]int{10: 1, longestList - 1: 1, longestList: 0, 100000: 0} {
 		sources := []Source{{"a.h", "void f(" + strings.Repeat("float*x,", n) + "int n);"}}
 		begin := time.Now()
-		functions, _ := Read(sources)
+		functions, _ := Read(sources, Vocabulary{})
 		drafts, notes := Drafts(functions, sources, Project{Namespace: "demo_ops"})
 		if took := time.Since(begin); len(drafts) != drafted || len(notes) == 0 || took > 5*time.Second {
 			t.Errorf("%d parameters: %d drafts, %d notes, %v", n, len(drafts), len(notes), took)

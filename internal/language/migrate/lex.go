@@ -1,7 +1,9 @@
 package migrate
 
 import (
+	"regexp"
 	"strings"
+	"unicode"
 )
 
 // tokenKind says what a token is.
@@ -63,6 +65,7 @@ type lexer struct {
 	fresh  bool // nothing but white space since the line began
 	spaced bool
 	tokens []token
+	macros []macro
 	// torn are the lines of strings and comments that do not end, by what they are.
 	torn []tornLine
 }
@@ -73,18 +76,30 @@ type tornLine struct {
 	what string
 }
 
+// macro is a name that the preprocessor replaces by a text, which begins in a line. Params are nil for one that is no function.
+type macro struct {
+	name, body string
+	params     []string
+	line       int
+}
+
 func lex(source string) []token {
-	tokens, _ := lexTorn(source)
+	tokens, _, _ := lexAll(source)
 	return tokens
 }
 
-func lexTorn(source string) ([]token, []tornLine) {
+func lexAll(source string) ([]token, []macro, []tornLine) {
 	l := &lexer{rest: source, line: 1, fresh: true}
+	return l.all(), l.macros, l.torn
+}
+
+// all are the tokens of what is left.
+func (l *lexer) all() []token {
 	for l.rest != "" {
 		l.next()
 	}
 	pair(l.tokens)
-	return l.tokens, l.torn
+	return l.tokens
 }
 
 // take removes n bytes and returns them.
@@ -155,8 +170,21 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// directive skips a line of the preprocessor, with those that continue it.
+var defines = regexp.MustCompile(`^#[ \t]*define[ \t]+(\w+)(?:\(([^()]*)\))?[ \t\\]`)
+
+// directive skips a line of the preprocessor, with those that continue it, and keeps macros.
 func (l *lexer) directive() {
+	begin, all := l.line, l.rest
+	defer func() {
+		all = all[:len(all)-len(l.rest)]
+		if at := defines.FindStringSubmatchIndex(all); at != nil {
+			m := macro{name: all[at[2]:at[3]], body: all[at[1]-1:], line: begin}
+			if at[4] >= 0 {
+				m.params = strings.FieldsFunc(all[at[4]:at[5]], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+			}
+			l.macros = append(l.macros, m)
+		}
+	}()
 	for {
 		line := l.take(l.until(0, "\n"))
 		if !strings.HasSuffix(strings.TrimRight(line, "\r\n"), "\\") || l.rest == "" {

@@ -27,8 +27,8 @@ func (r *reader) tellLost() {
 }
 
 // arrays says whether parameters are such as those of ops: pointers or tensors.
-func arrays(tokens []token) bool {
-	return slices.ContainsFunc(tokens, func(t token) bool { return t.text == "*" || t.kind == word && scalarKinds[t.text] == Array })
+func (v vocabulary) arrays(tokens []token) bool {
+	return slices.ContainsFunc(tokens, func(t token) bool { return t.text == "*" || t.kind == word && v.kinds[t.text] == Array })
 }
 
 // qualified loses `void ns::f(float* y) {...}`, whose declaration in a header is what is read. It may also be a method.
@@ -38,7 +38,7 @@ func (r *reader) qualified(f *file, at int, tokens []token, open int) {
 	for begin > 1 && tokens[begin].text == "::" && tokens[begin-1].kind == word {
 		begin -= 2
 	}
-	if begin >= 0 && tokens[open-1].kind == word && arrays(tokens[open:end]) {
+	if begin >= 0 && tokens[open-1].kind == word && r.types.arrays(tokens[open:end]) {
 		r.lose(f, at, name, joined(tokens[begin+1:open])+": read the file that declares it, too, or write it within its namespace; a method of a class is no op")
 	}
 }
@@ -58,7 +58,7 @@ func (r *reader) members(f *file, head []token, open int) {
 			static = false
 		case "(", "[", "{":
 			end := closing(f.tokens, i)
-			if name := f.tokens[i-1]; static && f.tokens[i].text == "(" && name.kind == word && arrays(f.tokens[i:min(end, len(f.tokens))]) {
+			if name := f.tokens[i-1]; static && f.tokens[i].text == "(" && name.kind == word && r.types.arrays(f.tokens[i:min(end, len(f.tokens))]) {
 				r.noteAt(f, i, "not read: %s is a function of a class: write one in a namespace that calls it", name.text)
 				static = false
 			}

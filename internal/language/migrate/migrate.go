@@ -123,10 +123,17 @@ type reader struct {
 	lost []lostFunction
 	// macros are those that are noted, behind the name of their file.
 	macros map[string]bool
+	// binding are the macros that register functions, module is the file whose registrations are read.
+	binding map[string]*binding
+	module  *file
+	types   vocabulary
+	// spelled is for how many tokens macros with parameters stood.
+	spelled int
 }
 
-func newReader() *reader {
+func newReader(own Vocabulary) *reader {
 	return &reader{
+		binding: map[string]*binding{}, types: newVocabulary(own),
 		declared: map[string][]*cFunction{}, inHeader: map[string]bool{}, first: map[string]*cFunction{},
 		instances: map[string][]string{}, registered: map[string]bool{}, macros: map[string]bool{},
 		devices: map[string][]string{},
@@ -134,26 +141,31 @@ func newReader() *reader {
 }
 
 // Read reads the sources. Functions are in the order of files and lines.
-func Read(sources []Source) ([]Function, []Note) {
-	r := newReader()
+func Read(sources []Source, own Vocabulary) ([]Function, []Note) {
+	r := newReader(own)
 	for _, s := range sources {
-		tokens, torn := lexTorn(s.Text)
+		tokens, macros, torn := lexAll(s.Text)
 		f := &file{Source: s, tokens: tokens}
 		r.files = append(r.files, f)
+		r.bindings(f, macros)
+		r.aliases(f)
 		for _, t := range torn {
 			r.note(s.Name, t.line, "the %s that begins here does not end, and what stands behind it may not be read", t.what)
 		}
 		if i := unpaired(tokens); i >= 0 {
 			r.noteAt(f, i, "the %s here has no counterpart, and what stands behind it may not be read", tokens[i].text)
 		}
+	}
+	for _, f := range r.files {
 		r.declarations(f)
 	}
 	for _, f := range r.files {
 		before := len(r.functions) + len(r.notes)
+		r.module = f
 		r.torchLibraries(f)
 		r.pybind(f)
 		r.tvmFFI(f)
-		f.binds = len(r.functions)+len(r.notes) > before
+		f.binds = f.binds || len(r.functions)+len(r.notes) > before
 	}
 	r.placed()
 	for _, f := range r.files {

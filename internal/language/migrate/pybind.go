@@ -13,18 +13,28 @@ func (r *reader) pybind(f *file) {
 			continue
 		}
 		stop := closing(f.tokens, end+1)
-		for k := end + 1; k < stop; k++ {
-			if f.is(k, ".", "def", "(") || f.is(k, "->", "def", "(") {
-				module := f.tokens[k-1].kind == word // and not py::class_<T>(m, "T").def(...)
-				for k = r.pybindDef(f, k, module); f.is(k+1, ".", "def", "("); {
-					k = r.pybindDef(f, k+1, module)
-				}
-			}
-		}
+		r.pybindBlock(f, end+1, stop)
 		if args := split(f.tokens[i+2:end], ","); len(args) == 2 {
 			r.others(f, end+1, joined(args[1]))
 		}
 		i = stop
+	}
+}
+
+// pybindBlock reads the registrations between two tokens, and those of macros there, once each.
+func (r *reader) pybindBlock(f *file, start, stop int) {
+	for k := start; k < stop; k++ {
+		switch t := f.tokens[k]; {
+		case f.is(k, ".", "def", "(") || f.is(k, "->", "def", "("):
+			module := f.tokens[k-1].kind == word // and not py::class_<T>(m, "T").def(...)
+			for k = r.pybindDef(f, k, module); f.is(k+1, ".", "def", "("); {
+				k = r.pybindDef(f, k+1, module)
+			}
+		case r.binding[t.text] != nil:
+			k = r.expanded(f, k, func(body *file) { r.pybindBlock(body, 0, len(body.tokens)) })
+		case t.kind == word && capitals.MatchString(t.text) && (f.is(k+1, ";") || f.is(k+1, "}")):
+			r.noteAt(f, k, "not read: %s: read the file that defines this macro, too", t.text)
+		}
 	}
 }
 
@@ -69,8 +79,11 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 		}
 	}
 	fn := Function{
-		Name: name, File: f.Name, Line: f.line(at), Params: append([]Param(nil), c.params...), Results: cppResults(c.result),
+		Name: name, File: f.Name, Line: f.line(at), Params: append([]Param(nil), c.params...), Results: cppResults(c.result, r.types),
 		Written: c.declaration, Device: r.deviceOf(c.file),
+	}
+	if isHeader(c.file.Name) { // which is for whatever includes it
+		fn.Device = r.deviceOf(r.module)
 	}
 	r.extras(&fn, args[1:])
 	r.functions = append(r.functions, fn)

@@ -79,17 +79,24 @@ func TestDeclarations(t *testing.T) {
 			"y:array<f32>! x:array<f32> w:array<f32> z:array<f32>! rows:other c:other", ""},
 		{"signs", "void f(unsigned char* a, const signed char* b, unsigned* c, unsigned int const* d, short unsigned* e, unsigned long long* g, unsigned long int* h, signed* i, long long* j, long double* k, unsigned char l, const unsigned char);",
 			"a:array<u8>! b:array<i8> c:array<u32>! d:array<u32> e:array<u16>! g:array<u64>! h:array<u64>! i:array<i32>! j:array<i64>! k:other l:int :int", ""},
+		{"AMD's", "void f(_Float16* y, const __hip_bfloat16* x, hipStream_t s, void* stream, void* cuda_stream, void* z);",
+			"y:array<f16>! x:array<bf16> s:stream stream:stream cuda_stream:stream z:array!", ""},
+		{"aliases", "using half_t = _Float16; typedef half_t more; using F = float*; typedef std::vector<int> ints;\nvoid f(half_t* y, const more* x, F z, ints k);",
+			"y:array<f16>! x:array<f16> z:other k:other", ""},
+		{"the author's types", "void f(own::tensor_t& y, const tensor_t& x, std::optional<tensor_t> b, const q4* w);", "y:array! x:array b:array? w:array<u8>", ""},
 		{"template", "template <typename T, class W>\nAPI_EXPORT void f(T* y, const W* w, size_t n);", "y:array<T>! w:array<W> n:int", ""},
 		{"attributes of C++", "[[nodiscard]] __attribute__((visibility(\"default\"))) static inline int f(const half *x, void (*g)(int, float));", "x:array<f16> :other", ":int"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			r := newReader()
-			r.declarations(&file{Source: Source{"a.h", tt.source}, tokens: lex(tt.source)})
+			r := newReader(Vocabulary{Tensors: []string{"tensor_t"}, Elements: map[string]string{"q4": "u8"}})
+			f := &file{Source: Source{"a.h", tt.source}, tokens: lex(tt.source)}
+			r.aliases(f)
+			r.declarations(f)
 			if len(r.declared["f"]) != 1 {
 				t.Fatalf("declared: %v", r.declared)
 			}
-			if c := r.declared["f"][0]; shown(c.params) != tt.params || shown(cppResults(c.result)) != tt.results {
-				t.Errorf("got (%s) -> %s", shown(c.params), shown(cppResults(c.result)))
+			if c := r.declared["f"][0]; shown(c.params) != tt.params || shown(cppResults(c.result, r.types)) != tt.results {
+				t.Errorf("got (%s) -> %s", shown(c.params), shown(cppResults(c.result, r.types)))
 			}
 		})
 	}
@@ -113,7 +120,7 @@ void operator+(float* x, int);
 using Fn = void (*)(float*);
 static void internal(float* x);
 void last(float* x);`
-	r := newReader()
+	r := newReader(Vocabulary{})
 	r.declarations(&file{Source: Source{"a.h", source}, tokens: lex(source)})
 	var got []string
 	for name, list := range r.declared {
@@ -158,7 +165,7 @@ func TestTorn(t *testing.T) {
 		for i := 0; i < len(s.Text); i += 7 {
 			for _, torn := range []string{s.Text[:i], s.Text[i:], s.Text[:i] + s.Text[min(len(s.Text), i+11):]} {
 				sources := []Source{{s.Name, torn}, s}
-				functions, _ := Read(sources)
+				functions, _ := Read(sources, Vocabulary{})
 				Drafts(functions, sources, Project{Namespace: "demo_ops"})
 			}
 		}
@@ -172,7 +179,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, text string) {
 		for _, name := range []string{"a.cu", "a.h"} {
 			sources := []Source{{name, text}}
-			functions, _ := Read(sources)
+			functions, _ := Read(sources, Vocabulary{})
 			Drafts(functions, sources, Project{Namespace: "demo_ops"})
 		}
 	})

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -38,12 +39,22 @@ func TestTold(t *testing.T) {
 		{"a chain of a class", `TORCH_LIBRARY(a, m) { m.class_<P>("P").def("g(Tensor x) -> Tensor"); }`, "", []string{"not read: m.class_: only def"}},
 		{"an open brace", "namespace a { void f(float* y, const float* x, int n); void g() { ", "f:cpu", []string{"the { here has no counterpart"}},
 		{"a brace too many", "void f(float* y, const float* x, int n); } ", "f:cpu", []string{"the } here has no counterpart"}},
+		{"macros", `#define ONE \
+  m.def("f", &g); \
+  m.def("h", &g, "doc")
+#define EACH(name, of) m.def(#name, &of)
+#define BOTH(name) EACH(name, g); EACH(other, g)
+at::Tensor g(at::Tensor x);
+PYBIND11_MODULE(a, m) { ONE BOTH(k); MISSING; }`, "f:cpu h:cpu k:cpu other:cpu", []string{"not read: MISSING: read the file that defines this macro"}},
+		{"a macro of a library", "#define DEF(name, schema) m.def(#name schema)\nTORCH_LIBRARY(a, m) { DEF(f, \"(Tensor x) -> Tensor\"); }", "f:cpu", nil},
+		{"a macro that names itself", "#define A(x) m.def(#x, &g); A(x) A(x)\nat::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { A(f) }", "f:cpu", nil},
+		{"what a pointer points to", "void f(float* y, const block_q4_0* x, int n);", "", nil},
 		{"long names", "void " + long + "a(float* y, const float* x, int n); void " + long + "b(float* y, const float* x, int n);", "op_averylongnameaverylongnameavery:cpu",
 			[]string{long + "b: not read again: it would be the op op_averylongname"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sources := []Source{{"a.h", tt.source}}
-			functions, notes := Read(sources)
+			functions, notes := Read(sources, Vocabulary{})
 			drafts, _ := Drafts(functions, sources, Project{Namespace: "demo_ops"})
 			var got []string
 			for _, d := range drafts {
@@ -65,9 +76,22 @@ func TestTold(t *testing.T) {
 func TestInstances(t *testing.T) {
 	sources := []Source{{"a.h", "template <class T> void f(T* y, const T* x, int n); template void f<unsigned char>(unsigned char*, const unsigned char*, int);" +
 		"template void f<unsigned int>(unsigned*, const unsigned*, int); template void f<long long>(long long*, const long long*, int);"}}
-	functions, _ := Read(sources)
+	functions, _ := Read(sources, Vocabulary{})
 	drafts, _ := Drafts(functions, sources, Project{Namespace: "demo_ops"})
 	if len(drafts) != 1 || !strings.Contains(drafts[0].Definition, `dtypes = { T = ["u8", "u32"] }`) {
 		t.Errorf("got %v", drafts)
+	}
+}
+
+// TestMacrosOfMacros: macros of which each names the one before twice are read to a limit, which is told.
+func TestMacrosOfMacros(t *testing.T) {
+	text := "#define A0(x) m.def(#x, &g);\n"
+	for i := range 30 {
+		text += fmt.Sprintf("#define A%d(x) A%d(x) A%[2]d(x)\n", i+1, i)
+	}
+	functions, notes := Read([]Source{{"a.h", text + "at::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { A30(f) }"}}, Vocabulary{})
+	told := slices.ContainsFunc(Sorted(notes), func(n Note) bool { return strings.HasSuffix(n.Text, "(...): macros stand for too much here") })
+	if len(functions) != 1 || !told {
+		t.Errorf("got %d functions, notes %v", len(functions), Sorted(notes))
 	}
 }

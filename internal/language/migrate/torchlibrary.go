@@ -35,10 +35,17 @@ func (r *reader) torchLibraries(f *file) {
 // library reads the block that begins at an index, in which the library has a name.
 func (r *reader) library(f *file, open int, library, device string) {
 	r.others(f, open, library)
-	end := closing(f.tokens, open)
-	for i := open; i < end; i++ {
-		if f.is(i, library) && (f.is(i+1, ".") || f.is(i+1, "->")) {
+	r.libraryBlock(f, open, closing(f.tokens, open), library, device)
+}
+
+// libraryBlock reads the registrations between two tokens, and those of macros there.
+func (r *reader) libraryBlock(f *file, start, end int, library, device string) {
+	for i := start; i < end; i++ {
+		switch {
+		case f.is(i, library) && (f.is(i+1, ".") || f.is(i+1, "->")):
 			i = r.registrationsAt(f, i+1, end, library, device)
+		case r.binding[f.tokens[i].text] != nil:
+			i = r.expanded(f, i, func(body *file) { r.libraryBlock(body, 0, len(body.tokens), library, device) })
 		}
 	}
 }
@@ -89,7 +96,7 @@ func (r *reader) others(f *file, open int, library string) {
 		case "(":
 			end := closing(f.tokens, i)
 			name := joined(f.tokens[start:i])
-			if qualifiedName.MatchString(name) && !slices.Contains(statements, name) && (capitals.MatchString(name) || slices.ContainsFunc(f.tokens[i:end], func(t token) bool {
+			if qualifiedName.MatchString(name) && !slices.Contains(statements, name) && r.binding[name] == nil && (capitals.MatchString(name) || slices.ContainsFunc(f.tokens[i:end], func(t token) bool {
 				return t.kind == word && t.text == library
 			})) {
 				r.noteAt(f, start, "not read: %s(...): what that registers is known to the compiler only", name)

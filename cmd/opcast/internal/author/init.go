@@ -59,6 +59,9 @@ type initFlags struct {
 	// chosen are the devices if somebody named them.
 	chosen []string
 	empty  bool
+	// only are the ops to draft; tensors and aliases say what types are.
+	only, tensors []string
+	aliases       map[string]string
 	// shaping is a flag that somebody gave and that means nothing for a project that exists; "" if there is none.
 	shaping string
 }
@@ -100,6 +103,9 @@ func newInitCmd(a commands) *cobra.Command {
 	cmd.Flags().StringSliceVar(&flags.devices, "device", []string{"cpu", "cuda"}, "what the kernels run on")
 	cmd.Flags().BoolVar(&flags.empty, "empty", false, "begin without the example op")
 	cmd.Flags().StringArrayVar(&flags.from, "from", nil, "draft ops from this file of an extension: bindings, or functions on raw pointers; once for each file")
+	cmd.Flags().StringSliceVar(&flags.only, "only", nil, "with --from, draft these ops alone")
+	cmd.Flags().StringSliceVar(&flags.tensors, "tensor-type", nil, "with --from, a type that is an array, as torch::Tensor is")
+	cmd.Flags().StringToStringVar(&flags.aliases, "alias", nil, "with --from, the dtype of a type behind pointers: --alias bf16_t=bf16")
 	return cmd
 }
 

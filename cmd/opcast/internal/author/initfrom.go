@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/opcast/opcast/cmd/opcast/internal/app"
+	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/migrate"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/manifest"
@@ -30,7 +32,10 @@ func (a commands) initFrom(dir, name string, flags *initFlags) error {
 	if err != nil {
 		return err
 	}
-	functions, notes := migrate.Read(sources)
+	functions, notes, err := a.read(sources, flags)
+	if err != nil {
+		return err
+	}
 	target, existing := migrate.Project{Namespace: name + "_ops", Devices: flags.chosen}, (*opdef.Project)(nil)
 	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
 		if flags.shaping != "" {
@@ -44,10 +49,8 @@ func (a commands) initFrom(dir, name string, flags *initFlags) error {
 	}
 	target.Taken = func(file, op string) bool { return holdsOther(dir, file, op) }
 	drafts, more := migrate.Drafts(functions, sources, target)
-	for _, n := range migrate.Sorted(append(notes, more...)) {
-		if _, err := fmt.Fprintln(a.Stderr, n); err != nil {
-			return err
-		}
+	if err := a.tell(append(notes, more...)); err != nil {
+		return err
 	}
 	if len(drafts) == 0 {
 		return app.ExitError{Code: app.ExitFindings, Err: errors.New("nothing written: no op could be drafted")}
@@ -60,6 +63,56 @@ func (a commands) initFrom(dir, name string, flags *initFlags) error {
 		return a.addDrafts(dir, files, drafts, existing)
 	}
 	return a.layProject(dir, collectionOf(name, flags.chosen, drafts), files)
+}
+
+// read reads the functions that the flags name, all where they name none.
+func (a commands) read(sources []migrate.Source, flags *initFlags) ([]migrate.Function, []migrate.Note, error) {
+	own, err := flags.vocabulary()
+	if err != nil {
+		return nil, nil, err
+	}
+	functions, notes := migrate.Read(sources, own)
+	if functions, err = flags.wanted(functions); err != nil {
+		return nil, nil, errors.Join(a.tell(notes), err)
+	}
+	return functions, notes, nil
+}
+
+// tell prints notes.
+func (a commands) tell(notes []migrate.Note) error {
+	for _, n := range migrate.Sorted(notes) {
+		if _, err := fmt.Fprintln(a.Stderr, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vocabulary is what the author says of types.
+func (flags *initFlags) vocabulary() (migrate.Vocabulary, error) {
+	own := migrate.Vocabulary{Tensors: flags.tensors, Elements: flags.aliases}
+	for _, name := range slices.Sorted(maps.Keys(flags.aliases)) {
+		if _, known := dtype.Lookup(flags.aliases[name]); !known {
+			return own, app.Usage("--alias %s: expected a dtype such as bf16, got %q", name, flags.aliases[name])
+		}
+	}
+	return own, nil
+}
+
+// wanted are the functions that --only names, all without it.
+func (flags *initFlags) wanted(functions []migrate.Function) ([]migrate.Function, error) {
+	if len(flags.only) == 0 {
+		return functions, nil
+	}
+	var kept []migrate.Function
+	for _, name := range flags.only {
+		i := slices.IndexFunc(functions, func(f migrate.Function) bool { return f.Name == name || f.OpName() == name })
+		if i < 0 {
+			return nil, app.Usage("--only: no file declares %s as bindings or a function on raw pointers do", name)
+		}
+		kept = append(kept, functions[i])
+	}
+	return kept, nil
 }
 
 // holdsOther says whether a file exists that is no kernel of an op.
