@@ -192,7 +192,7 @@ func (o *op) parameter(i int, p Param) string {
 		}
 		a := &argument{name: o.free(p.Name), param: p, optional: p.Optional, list: p.Kind == List}
 		o.members[i] = a.name
-		if p.Written && (outLike.MatchString(p.Name) || p.Pointer && !inOutLike.MatchString(p.Name)) && !a.list && !a.optional {
+		if p.Written && !p.read && (outLike.MatchString(p.Name) || p.Pointer && !inOutLike.MatchString(p.Name)) && !a.list && !a.optional {
 			o.outputs = append(o.outputs, a)
 		} else {
 			a.mutated = p.Written
@@ -233,6 +233,11 @@ func (o *op) writes() {
 			continue
 		}
 		o.outputs = append(o.outputs, &argument{name: o.named(cmp.Or(r.Name, "y")), param: r, list: r.Kind == List, result: true})
+	}
+	if slices.ContainsFunc(o.outputs, func(a *argument) bool { return a.result }) { // its other arrays are read, unless one has such a name
+		for _, a := range o.inputs {
+			a.param.sure = a.param.sure || !a.param.Written && !outLike.MatchString(a.param.Name)
+		}
 	}
 	written := func(a *argument) bool { return a.mutated }
 	if len(o.outputs) > 0 || slices.ContainsFunc(o.inputs, written) {

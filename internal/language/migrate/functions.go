@@ -21,7 +21,9 @@ type cFunction struct {
 	hidden bool
 	// global says that it is __global__ or __device__, and nothing that the CPU calls.
 	global bool
+	// body says that it is defined, by what begins at the token open.
 	body   bool
+	open   int
 	result []token
 	params []Param
 	// declaration is the function without its template and its namespaces, as another file can declare it.
@@ -49,19 +51,6 @@ func (r *reader) declarations(f *file) {
 		r.declaration(f, scopes, f.tokens[start:end], start, f.is(end, "{"))
 		if f.is(end, "{") {
 			r.members(f, f.tokens[start:end], end)
-		}
-	})
-}
-
-// aliases finds other names of types.
-func (r *reader) aliases(f *file) {
-	f.statements(func(_ []scope, start, end int) {
-		switch {
-		case f.is(end, "{"):
-		case f.is(start, "using") && f.is(start+2, "="):
-			r.types.alias(f.tokens[start+1].text, f.tokens[start+3:end])
-		case f.is(start, "typedef") && end-start > 2:
-			r.types.alias(f.tokens[end-1].text, f.tokens[start+1:end-1])
 		}
 	})
 }
@@ -136,6 +125,7 @@ func (r *reader) declaration(f *file, scopes []scope, tokens []token, at int, bo
 	if r.instantiates(f, at, tokens) {
 		return
 	}
+	c.open = at + len(tokens)
 	tokens = c.head(tokens)
 	open := parameterList(tokens)
 	if open == 1 && capitals.MatchString(tokens[0].text) {

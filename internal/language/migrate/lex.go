@@ -47,7 +47,7 @@ func (f *file) line(at int) int {
 // is says whether the tokens from an index on have these texts.
 func (f *file) is(at int, texts ...string) bool {
 	for i, t := range texts {
-		if at+i >= len(f.tokens) || f.tokens[at+i].text != t || f.tokens[at+i].kind == text {
+		if at < 0 || at+i >= len(f.tokens) || f.tokens[at+i].text != t || f.tokens[at+i].kind == text {
 			return false
 		}
 	}

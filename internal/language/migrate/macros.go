@@ -86,3 +86,16 @@ func (m *binding) with(args [][]token, line int) (tokens []token) {
 	pair(tokens)
 	return tokens
 }
+
+// aliases finds other names of types.
+func (r *reader) aliases(f *file) {
+	f.statements(func(_ []scope, start, end int) {
+		switch {
+		case f.is(end, "{"):
+		case f.is(start, "using") && f.is(start+2, "="):
+			r.types.alias(f.tokens[start+1].text, f.tokens[start+3:end])
+		case f.is(start, "typedef") && end-start > 2:
+			r.types.alias(f.tokens[end-1].text, f.tokens[start+1:end-1])
+		}
+	})
+}

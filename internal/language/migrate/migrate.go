@@ -63,6 +63,8 @@ type Param struct {
 	Optional bool
 	// Written says that the function may write the array, Const that it cannot.
 	Written, Const bool
+	// sure says that Written is known, and no guess; read that the function reads the array, too.
+	sure, read bool
 	// Len is N of int[N], 0 for any number.
 	Len int
 	// Default is the default as it is written, "" if there is none.

@@ -79,9 +79,10 @@ func (r *reader) declare(c *cFunction) {
 func (r *reader) pointerFunction(c *cFunction) Function {
 	c.instances, c.others = r.instances[c.name], r.declared[c.name]
 	fn := Function{
-		Name: c.name, File: c.file.Name, Line: c.line, Params: c.params, Results: cppResults(c.result, r.types), Written: c.declaration,
+		Name: c.name, File: c.file.Name, Line: c.line, Params: slices.Clone(c.params), Results: cppResults(c.result, r.types), Written: c.declaration,
 		C: c, Device: r.deviceOf(c.file),
 	}
+	r.known(c, fn.Params)
 	if slices.ContainsFunc(c.params, func(p Param) bool { return p.Kind == Stream }) {
 		fn.Device = "cuda"
 	}

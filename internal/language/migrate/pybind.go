@@ -85,6 +85,7 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 	if isHeader(c.file.Name) { // which is for whatever includes it
 		fn.Device = r.deviceOf(r.module)
 	}
+	r.known(c, fn.Params)
 	r.extras(&fn, args[1:])
 	r.functions = append(r.functions, fn)
 }

@@ -70,7 +70,7 @@ func schemaParam(tokens []token) (Param, error) {
 	if len(tokens) == 0 {
 		return Param{}, errors.New("a parameter is missing")
 	}
-	p := Param{}
+	p := Param{sure: true}
 	if at := slices.IndexFunc(tokens, func(t token) bool { return t.text == "=" }); at >= 0 {
 		p.setDefault(tokens[at+1:])
 		tokens = tokens[:at]

@@ -62,6 +62,8 @@ func (a *argument) line(function string) string {
 		decide = "shape"
 	}
 	switch {
+	case !a.result && !a.param.sure:
+		decide += ", read or written"
 	case a.mutated:
 		decide += ", overwritten or a result"
 	case !a.result && a.param.Written:

@@ -1,0 +1,51 @@
+package migrate
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestBodies: what a function does with its arrays is read from its body, and from those that it calls.
+func TestBodies(t *testing.T) {
+	const kernels = `
+template <class T> __global__ void Kernel(T* y, const T* x, float* sums, int n) { y[n] = x[n]; sums[n] += 1; }
+void Twice(float* y, float* x, int n) { for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }
+void Loop(float* p, int n) { Loop(p, n - 1); }
+`
+	for _, tt := range []struct{ name, params, body, want string }{
+		{"elements", "float* y, float* x, float* z", "y[0] = x[0] == 1; z[1] *= 2;", "y:written x:read z:both"},
+		{"steps", "int* y, int* x", "++x[1]; y[0]++; if (x[0]) return;", "y:both x:both"},
+		{"pointers", "float* y, float* x, float* z", "float* to = y; const float* from = x + 3; to[1] = 3; *z = 2;", "y:written x:read z:written"},
+		{"a call", "float* a, float* b, int n", "Twice(a, b, n);", "a:written b:read"},
+		{"a launch", "Tensor out, Tensor in, Tensor s", "Kernel<float><<<1, 32, 0, stream>>>(reinterpret_cast<float*>(out.data_ptr()), (float*)in.data_ptr(), s.data_ptr<float>(), 3);",
+			"out:written in:read s:both"},
+		{"casts", "Tensor out, Tensor in, Tensor s", "f.x = static_cast<const float*>(in.const_data_ptr()); f.y = static_cast<float*>(out.mutable_data_ptr()); f.s = static_cast<float*>(s.data_ptr());",
+			"out:written in:read s:?"},
+		{"methods", "Tensor x, Tensor y, Tensor z", "x.zero_(); auto n = y.size(0); z.__secret__();", "x:written y:? z:?"},
+		{"nothing", "float* x, Tensor y", "Unknown(x, y);", "x:? y:?"},
+		{"itself", "float* p, int n", "Loop(p, n);", "p:?"},
+		{"a member of the same name", "float* y, float* x", "a.y[0] = 1; a->x[0] = 1;", "y:? x:?"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newReader(Vocabulary{})
+			source := kernels + "void f(" + tt.params + ") {" + tt.body + "}"
+			r.declarations(&file{Source: Source{"a.cu", source}, tokens: lex(source)})
+			c := r.declared["f"][0]
+			r.known(c, c.params)
+			var got []string
+			for _, p := range c.params {
+				if p.Kind != Array {
+					continue
+				}
+				what := "?"
+				if p.sure {
+					what = map[use]string{{reads: true}: "read", {writes: true}: "written", {true, true}: "both"}[use{p.read, p.Written}]
+				}
+				got = append(got, p.Name+":"+what)
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %v, want %s", got, tt.want)
+			}
+		})
+	}
+}
