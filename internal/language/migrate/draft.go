@@ -94,13 +94,16 @@ func Drafts(functions []Function, files []Source, p Project) (drafts []Draft, no
 	devices := p.Devices
 	if devices == nil {
 		devices = devicesOf(ops, func(o *op) string { return o.fn.Device })
+		if slices.Contains(devices, "rocm") { // sources of one extension for GPUs are for those of one maker
+			devices = slices.DeleteFunc(devices, func(d string) bool { return d == "cuda" })
+		}
 	}
 	for _, o := range ops {
 		o.callable(files, devices)
 	}
 	placeKernels(ops, p)
 	for i, o := range ops {
-		d := Draft{Name: o.name, Device: o.fn.Device, File: o.file, Kernel: o.kernel(p.Namespace), Definition: o.definition(p.Kind+i, len(devices) > 1)}
+		d := Draft{Name: o.name, Device: o.fn.Device, File: o.file, Kernel: o.kernel(p.Namespace), Definition: o.definition(p.Kind+i, devices)}
 		if o.why == "" {
 			d.Source = o.source()
 		}
@@ -118,7 +121,7 @@ func Devices(drafts []Draft) []string {
 }
 
 func devicesOf[T any](list []T, deviceOf func(T) string) (devices []string) {
-	for _, device := range []string{"cpu", "cuda"} {
+	for _, device := range []string{"cpu", "cuda", "rocm"} {
 		if slices.ContainsFunc(list, func(of T) bool { return deviceOf(of) == device }) {
 			devices = append(devices, device)
 		}

@@ -12,10 +12,7 @@ import (
 
 // kernelPath is where a kernel is written if nothing else lies there.
 func (o *op) kernelPath(name string) string {
-	if o.fn.Device == "cuda" {
-		return "csrc/cuda/" + name + ".cu"
-	}
-	return "csrc/cpu/" + name + ".cc"
+	return "csrc/" + o.fn.Device + "/" + name + map[string]string{"cpu": ".cc", "cuda": ".cu", "rocm": ".hip"}[o.fn.Device]
 }
 
 // placeKernels gives each kernel a file. One with the op's name may hold the author's function, which stays there.
@@ -44,11 +41,11 @@ var framework = regexp.MustCompile(`(?m)^\s*#\s*include\s*[<"](torch|ATen|c10|py
 
 // callable decides whether the kernel can call the author's function, or says why not.
 func (o *op) callable(files []Source, devices []string) {
-	c := o.fn.C
+	c, meant := o.fn.C, o.fn.Device
+	o.fn.Device = among(devices, meant)
 	switch {
-	case !slices.Contains(devices, o.fn.Device):
-		o.why = "it is for " + o.fn.Device + ", which opcast.toml does not name"
-		o.fn.Device = devices[0]
+	case meant != "cpu" && o.fn.Device == "cpu":
+		o.why = "it is for " + meant + ", which opcast.toml does not name"
 	case c == nil:
 		o.why = "a kernel gets pointers and sizes, no tensors"
 	case o.why != "":
@@ -66,6 +63,17 @@ func (o *op) callable(files []Source, devices []string) {
 			}
 		}
 	}
+}
+
+// among is the device of a project for what is meant for one: what is not known to be for GPUs is for the CPU only if kernels for that
+// are wanted, and GPUs' sources are alike.
+func among(devices []string, meant string) string {
+	for _, device := range map[string][]string{"cpu": {"cpu"}, "cuda": {"cuda", "rocm"}, "rocm": {"cuda", "rocm"}}[meant] {
+		if slices.Contains(devices, device) {
+			return device
+		}
+	}
+	return devices[0]
 }
 
 func includesFramework(files []Source, name string) bool {
@@ -95,8 +103,8 @@ func (o *op) kernel(namespace string) string {
 		b.WriteString("// It calls that function. Decide which sizes are meant, and whether an error can come back.\n")
 	}
 	if o.why == "" {
-		if o.fn.Device == "cuda" {
-			b.WriteString("#include <cuda_runtime.h>\n\n")
+		if header := map[string]string{"cuda": "cuda_runtime.h", "rocm": "hip/hip_runtime.h"}[o.fn.Device]; header != "" {
+			b.WriteString("#include <" + header + ">\n\n")
 		}
 		if c := o.fn.C; isHeader(c.file.Name) {
 			up := strings.Repeat("../", strings.Count(o.file, "/"))
@@ -182,14 +190,18 @@ func (o *op) typeOf(param string) string {
 
 // finish is the call and what becomes of its result.
 func finish(indent string, c *cFunction, call, device string) string {
-	checked := "if (const cudaError_t error = %s; error != cudaSuccess) return opcast::Status::Error(cudaGetErrorString(error));\n"
+	gpu := map[string]string{"rocm": "hip"}[device]
+	if gpu == "" {
+		gpu = "cuda"
+	}
+	checked := strings.ReplaceAll("if (const cudaError_t error = %s; error != cudaSuccess) return opcast::Status::Error(cudaGetErrorString(error));\n", "cuda", gpu)
 	result := joined(c.result)
 	lines := call + ";\n"
 	switch {
-	case result == "cudaError_t":
+	case result == gpu+"Error_t":
 		lines = fmt.Sprintf(checked, call)
-	case device == "cuda":
-		lines += indent + fmt.Sprintf(checked, "cudaGetLastError()")
+	case device != "cpu":
+		lines += indent + fmt.Sprintf(checked, gpu+"GetLastError()")
 	case result != "void":
 		lines = "static_cast<void>(" + call + ");  // decide: what its " + oneLine(result) + " says\n"
 	}

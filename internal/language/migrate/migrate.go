@@ -94,7 +94,7 @@ type Function struct {
 	Doc  string
 	// Params are in the order of the call, Results what is returned.
 	Params, Results []Param
-	// Device is "cuda" if the function is known to be for GPUs, else "cpu".
+	// Device is "cuda" or "rocm" if the function is known to be for GPUs, else "cpu".
 	Device string
 	// Written is the declaration, or the schema, on one line.
 	Written string

@@ -84,7 +84,7 @@ func (r *reader) pointerFunction(c *cFunction) Function {
 	}
 	r.known(c, fn.Params)
 	if slices.ContainsFunc(c.params, func(p Param) bool { return p.Kind == Stream }) {
-		fn.Device = "cuda"
+		fn.Device = gpuOf(c.file)
 	}
 	return fn
 }

@@ -145,7 +145,7 @@ func (o *op) instantiated(param string) []string {
 func (o *op) held(name string) bool {
 	switch elements[name[strings.LastIndexByte(name, ':')+1:]] {
 	case "f16", "bf16":
-		return o.fn.Device == "cuda" && !strings.Contains(name, "::")
+		return o.fn.Device != "cpu" && !strings.Contains(name, "::")
 	case "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32":
 		return true
 	}

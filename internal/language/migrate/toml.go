@@ -2,13 +2,14 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/opdef/names"
 )
 
 // definition is the draft as a file. Comments mark what a person decides.
-func (o *op) definition(kind int, explicit bool) string {
+func (o *op) definition(kind int, devices []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# A draft from %s, line %d:\n#\n#   %s\n#\n# Shapes and dtypes are guesses from names. Decide what is marked, and remove the marks.\n",
 		oneLine(o.fn.File), o.fn.Line, oneLine(o.fn.Written))
@@ -28,8 +29,12 @@ func (o *op) definition(kind int, explicit bool) string {
 		writeList(&b, "outputs", o.outputs, o.fn.Name)
 	}
 	fmt.Fprintf(&b, "# decide: what it computes, in NumPy\nreference = \"\"\"\nraise NotImplementedError(\"opdefs/%s.toml does not say yet what %[1]s computes\")\nreturn None\n\"\"\"\n", o.name)
-	if explicit {
-		fmt.Fprintf(&b, "\n[[kernels]]\nname = %q\ndevice = %q\n", o.name, o.fn.Device)
+	if len(devices) > 1 {
+		device := fmt.Sprintf("%q", o.fn.Device)
+		if o.fn.Device == "cuda" && slices.Contains(devices, "rocm") { // whose compilers take the same source
+			device = `["cuda", "rocm"]`
+		}
+		fmt.Fprintf(&b, "\n[[kernels]]\nname = %q\ndevice = %s\n", o.name, device)
 	}
 	return b.String()
 }

@@ -177,10 +177,18 @@ func (r *reader) placed() {
 
 // deviceOf is what a file is for, as far as its name and its words tell.
 func (r *reader) deviceOf(f *file) string {
-	if strings.HasSuffix(f.Name, ".cu") || strings.HasSuffix(f.Name, ".cuh") {
-		return "cuda"
+	if slices.ContainsFunc([]string{".cu", ".cuh", ".hip"}, func(end string) bool { return strings.HasSuffix(f.Name, end) }) {
+		return gpuOf(f)
 	}
 	return "cpu"
+}
+
+// gpuOf is whose GPUs a file is for.
+func gpuOf(f *file) string {
+	if strings.HasSuffix(f.Name, ".hip") || contains(f.tokens, "hipStream_t") {
+		return "rocm"
+	}
+	return "cuda"
 }
 
 // stringOf is the string that tokens are: literals one after the other, also within a macro such as TORCH_SELECTIVE_SCHEMA.

@@ -25,9 +25,6 @@ import (
 
 // initFrom drafts ops from files of the project. A folder that is no project becomes one; one that is gets more ops.
 func (a commands) initFrom(dir, name string, flags *initFlags) error {
-	if slices.Contains(flags.chosen, "rocm") {
-		return app.Usage("--device rocm: drafts are for the CPU or for CUDA; add \"rocm\" to the devices of %s afterwards", manifest.File)
-	}
 	sources, err := readSources(dir, flags.from)
 	if err != nil {
 		return err
