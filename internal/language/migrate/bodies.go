@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// use is what a body does with an array.
-type use struct{ reads, writes bool }
+// use is what a body does with an array. If it escapes, something may be done with it that is not seen.
+type use struct{ reads, writes, escapes bool }
 
-func (u use) and(other use) use { return use{u.reads || other.reads, u.writes || other.writes} }
+func (u use) and(other use) use {
+	return use{u.reads || other.reads, u.writes || other.writes, u.escapes || other.escapes}
+}
 
 // known says of the parameters of a function what its body does with them: a signature alone seldom tells what is written.
 func (r *reader) known(c *cFunction, params []Param) {
@@ -18,7 +20,7 @@ func (r *reader) known(c *cFunction, params []Param) {
 			p.sure = p.sure || p.Const
 			continue
 		}
-		if u := r.useOf(c, i, deepestCall); u.reads || u.writes {
+		if u := r.useOf(c, i, deepestCall); u.writes || u.reads && !u.escapes {
 			p.Written, p.read, p.sure = u.writes, u.reads, true
 		}
 	}
@@ -35,11 +37,14 @@ func (r *reader) useOf(c *cFunction, param, depth int) use {
 	if c.params[param].Const {
 		return use{reads: true}
 	}
-	if !c.body || c.params[param].Name == "" || depth == 0 {
-		return use{}
+	if !c.body || depth == 0 {
+		return use{escapes: true}
 	}
-	b := body{reader: r, f: c.file, names: []string{c.params[param].Name}, depth: depth}
+	b := body{reader: r, f: c.file, names: []string{c.params[param].Name}, depth: depth, passed: map[int]bool{}}
 	b.walk(c.open, min(closing(c.file.tokens, c.open), len(c.file.tokens)))
+	if b.hidden {
+		return use{escapes: true}
+	}
 	return b.use
 }
 
@@ -60,6 +65,10 @@ type body struct {
 	names  []string
 	depth  int
 	use    use
+	// hidden says that the name also stands for something else.
+	hidden bool
+	// passed are the places of names that calls of known functions have as arguments.
+	passed map[int]bool
 }
 
 // walk looks at each token between two.
@@ -69,11 +78,12 @@ func (b *body) walk(start, end int) {
 		if t.kind != word {
 			continue
 		}
+		b.hidden = b.hidden || t.text == "const_cast"
 		if open := b.f.callAt(i); open > 0 {
 			b.call(t.text, open)
 		}
-		if slices.Contains(b.names, t.text) && !b.f.is(i-1, ".") && !b.f.is(i-1, "->") {
-			b.mention(i)
+		if slices.Contains(b.names, t.text) && !b.passed[i] && !b.f.is(i-1, ".") && !b.f.is(i-1, "->") {
+			b.use = b.use.and(b.mention(i))
 		}
 	}
 }
@@ -94,46 +104,123 @@ func (f *file) callAt(at int) int {
 	return 0
 }
 
-// mention is the array's name at an index.
-func (b *body) mention(at int) {
+// mention is what becomes of the array where its name stands.
+func (b *body) mention(at int) use {
 	f := b.f
-	switch {
-	case f.is(at+1, "[") && (f.is(at-2, "+", "+") || f.is(at-2, "-", "-")):
-		b.use = use{true, true}
-	case f.is(at+1, "["):
-		b.element(closing(f.tokens, at+1) + 1)
-	case f.is(at-1, "*") && f.is(at+1, "=") && !f.is(at+2, "="):
-		b.use.writes = true
-	case f.is(at+1, ".") && at+2 < len(f.tokens):
-		b.method(at)
+	if f.declares(at) || f.is(at+1, "=") && !f.is(at+1, "=", "=") && !f.is(at-1, "*") { // another array has the name from here on
+		b.hidden = true
+		return use{}
 	}
-	b.pointer(at)
+	deref := f.is(at-1, "*") && f.tokens[at-2].kind == punctuation && !f.is(at-2, ")") && !f.is(at-2, "]")
+	switch {
+	case f.is(at+1, "["):
+		return f.element(at-1, closing(f.tokens, at+1)+1)
+	case deref && (f.is(at+1, "+", "+") || f.is(at+1, "-", "-")):
+		return f.element(at-2, at+3)
+	case deref:
+		return f.element(at-2, at+1)
+	case f.is(at-1, "!") || f.is(at+1, "=", "=") || f.is(at+1, "!", "=") || f.is(at-2, "if", "(") && f.is(at+1, ")"):
+		return use{} // whether there is one
+	case f.is(at+1, ".") && at+2 < len(f.tokens) && !strings.HasSuffix(f.tokens[at+2].text, "data_ptr"):
+		return method(f.tokens[at+2].text)
+	case f.is(at+1, ".", "const_data_ptr"), f.is(at+1, ".", "data_ptr", "<", "const"), f.constCast(at):
+		return use{reads: true}
+	case f.is(at+1, ".", "mutable_data_ptr"):
+		return use{writes: true}
+	}
+	return b.pointer(at)
 }
 
-// element is what follows an element: what assigns to it, or something that reads it.
-func (b *body) element(behind int) {
-	f := b.f
-	assigned := f.is(behind, "=") && !f.is(behind+1, "=")
-	for _, sign := range []string{"+", "-", "*", "/", "%", "|", "&", "^"} {
-		if f.is(behind, sign, "=") || f.is(behind, sign, sign) && (sign == "+" || sign == "-") {
-			b.use = use{true, true}
+// declares says whether the name at an index is that of something declared there.
+func (f *file) declares(at int) bool {
+	before := f.tokens[at-1]
+	if before.kind == word {
+		return !slices.Contains([]string{"return", "else", "do", "case", "throw", "co_return", "co_yield", "new", "delete", "not", "and", "or"}, before.text)
+	}
+	ends := f.is(at+1, ")") || f.is(at+1, ",") || f.is(at+1, "=") || f.is(at+1, ";")
+	return (before.text == "*" || before.text == "&") && ends && (f.tokens[at-2].kind == word || f.is(at-2, ">"))
+}
+
+// byValue are functions and statements that only read what they get.
+var byValue = []string{
+	"if", "while", "switch", "for", "return", "float", "double", "int", "int32_t", "int64_t", "exp", "expf", "log", "logf", "sqrt", "sqrtf", "rsqrtf", "fabs", "fabsf",
+	"abs", "tanh", "tanhf", "min", "max", "fmin", "fmax", "fminf", "fmaxf", "pow", "powf", "fma", "fmaf", "isnan", "isinf", "__half2float", "__bfloat162float", "to_float",
+}
+
+// given says whether what stands behind a token is an argument of something that may write it: a call, or the name of a reference.
+func (f *file) given(before, behind int) bool {
+	if f.is(before, "=") && f.is(before-2, "&") {
+		return true
+	}
+	if !f.is(before, "(") && !f.is(before, ",") || !f.is(behind, ")") && !f.is(behind, ",") {
+		return false
+	}
+	depth := 0
+	for i := before; i > 0 && before-i < longestStatement; i-- {
+		switch f.tokens[i].text {
+		case ")", "]", "}":
+			depth++
+		case "(", "[", "{":
+			if depth--; depth < 0 {
+				return f.tokens[i-1].kind == word && !slices.Contains(byValue, f.tokens[i-1].text)
+			}
 		}
 	}
-	b.use = b.use.and(use{reads: !assigned, writes: assigned})
+	return true
 }
 
-// method is one that the array has.
-func (b *body) method(at int) {
-	switch name := b.f.tokens[at+2].text; {
-	case name == "const_data_ptr", name == "data_ptr" && b.f.is(at+3, "<", "const"):
-		b.use.reads = true
-	case name == "mutable_data_ptr", strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__"):
-		b.use.writes = true
+// element is what happens to an element between two tokens: something assigns to it, or reads it.
+func (f *file) element(before, behind int) use {
+	for f.is(before, "(") && f.is(behind, ")") && f.tokens[before-1].kind == punctuation && !f.is(before-1, ">") {
+		before, behind = before-1, behind+1
 	}
+	switch {
+	case f.given(before, behind):
+		return use{escapes: true}
+	case f.is(before, "&"), f.is(behind, "."), f.is(behind, "->"), f.is(behind, "["):
+		return use{escapes: true}
+	case f.is(before-1, "+", "+"), f.is(before-1, "-", "-"), f.is(behind, "+", "+"), f.is(behind, "-", "-"):
+		return use{reads: true, writes: true}
+	case f.is(behind, "=") && !f.is(behind, "=", "="):
+		return use{writes: true}
+	}
+	for _, sign := range []string{"+", "-", "*", "/", "%", "|", "&", "^", "<", ">"} {
+		if f.is(behind, sign, "=") && sign != "<" && sign != ">" || f.is(behind, sign, sign, "=") {
+			return use{reads: true, writes: true}
+		}
+	}
+	return use{reads: true}
+}
+
+// method is one of a tensor. What ends with an underscore writes it, in PyTorch; of what is not known, nothing is said.
+func method(name string) use {
+	switch {
+	case slices.Contains([]string{
+		"size", "sizes", "sym_size", "dim", "ndim", "ndimension", "numel", "nbytes", "stride", "strides", "shape", "dtype", "scalar_type", "device",
+		"get_device", "is_contiguous", "is_cuda", "is_cpu", "defined", "has_value", "options", "element_size", "itemsize", "type", "layout",
+	}, name):
+		return use{}
+	case strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__") && !slices.Contains([]string{"requires_grad_", "detach_", "set_", "rename_"}, name):
+		return use{reads: true, writes: true}
+	}
+	return use{escapes: true}
+}
+
+// constCast says whether the name at an index stands in static_cast<const T*>(x.data_ptr()).
+func (f *file) constCast(at int) bool {
+	if !f.is(at-2, ">", "(") {
+		return false
+	}
+	for i := at - 3; i > 0 && at-i < longestStatement; i-- {
+		if f.is(i, "<") {
+			return strings.HasSuffix(f.tokens[i-1].text, "_cast") && (f.is(i+1, "const") || f.is(at-4, "const", "*"))
+		}
+	}
+	return false
 }
 
 // pointer looks at the statement before a mention: `const T* p = ...` reads the array, and `T* p = ...` is another name of it.
-func (b *body) pointer(at int) {
+func (b *body) pointer(at int) use {
 	f, equals := b.f, 0
 	begin := at
 	for ; begin > 0 && at-begin < longestStatement && !slices.Contains([]string{";", "{", "}"}, f.tokens[begin-1].text); begin-- {
@@ -142,16 +229,20 @@ func (b *body) pointer(at int) {
 		}
 	}
 	if equals < begin+2 || f.tokens[equals-1].kind != word {
-		return
+		return use{escapes: true}
 	}
-	declared := f.tokens[begin : equals-1]
+	declared, cast := f.tokens[begin:equals-1], f.tokens[equals+1:at]
+	star := slices.IndexFunc(declared, func(t token) bool { return t.text == "*" })
+	direct := len(cast) == 0 || cast[0].text == "(" || strings.HasSuffix(cast[0].text, "_cast")
 	switch name := f.tokens[equals-1].text; {
-	case !contains(declared, "*") || contains(declared, "(") || slices.Contains(b.names, name):
-	case contains(declared, "const"):
-		b.use.reads = true
-	default:
+	case star < 0 || contains(declared[star+1:], "*") || contains(declared, "(") || contains(declared, ",") || contains(cast, ",") || !direct:
+		return use{escapes: true}
+	case contains(declared[:star], "const"):
+		return use{reads: true}
+	case !slices.Contains(b.names, name):
 		b.names = append(b.names, name)
 	}
+	return use{}
 }
 
 // longestStatement is how many tokens before a mention are looked at.
@@ -160,27 +251,32 @@ const longestStatement = 60
 // call is one with the array among its arguments: what the function that is called does with it, if a file says.
 func (b *body) call(name string, open int) {
 	args := split(b.f.tokens[open+1:min(closing(b.f.tokens, open), len(b.f.tokens))], ",")
+	start := open + 1
 	for i, arg := range args {
-		if !b.passes(arg) {
-			continue
-		}
-		for _, c := range b.reader.declared[name] {
-			if len(c.params) == len(args) {
-				b.use = b.use.and(b.reader.useOf(c, i, b.depth-1))
-				break
+		if at := b.passes(arg); at >= 0 {
+			for _, c := range b.reader.declared[name] {
+				if len(c.params) == len(args) {
+					b.passed[start+at] = true
+					b.use = b.use.and(b.reader.useOf(c, i, b.depth-1))
+					break
+				}
 			}
 		}
+		start += len(arg) + 1
 	}
 }
 
-// passes says whether an argument is the array or its pointer, also by a cast.
-func (b *body) passes(arg []token) bool {
+// passes is where the name stands in an argument that is the array or its pointer, also by a cast; else -1.
+func (b *body) passes(arg []token) int {
 	i := slices.IndexFunc(arg, func(t token) bool { return t.kind == word && slices.Contains(b.names, t.text) })
 	if i < 0 {
-		return false
+		return -1
 	}
 	cast := i == 0 || arg[0].text == "(" || strings.HasSuffix(arg[0].text, "_cast")
 	rest := arg[i+1:]
 	pointer := len(rest) == 0 || rest[0].text == ")" || rest[0].text == "." && len(rest) > 1 && strings.HasSuffix(rest[1].text, "data_ptr")
-	return cast && pointer
+	if !cast || !pointer {
+		return -1
+	}
+	return i
 }

@@ -21,7 +21,18 @@ void Loop(float* p, int n) { Loop(p, n - 1); }
 			"out:written in:read s:both"},
 		{"casts", "Tensor out, Tensor in, Tensor s", "f.x = static_cast<const float*>(in.const_data_ptr()); f.y = static_cast<float*>(out.mutable_data_ptr()); f.s = static_cast<float*>(s.data_ptr());",
 			"out:written in:read s:?"},
-		{"methods", "Tensor x, Tensor y, Tensor z", "x.zero_(); auto n = y.size(0); z.__secret__();", "x:written y:? z:?"},
+		{"methods", "Tensor x, Tensor y, Tensor z", "x.zero_(); auto n = y.size(0); z.__secret__();", "x:both y:? z:?"},
+		{"what is given away", "float* a, float* b, float* c, float* d, float* e, float* g",
+			"atomicAdd(&a[0], b[0]); memcpy(c, b, 4); if (c[0]) std::fill(d, d + 3, d[0]); reinterpret_cast<float4*>(e)[0] = g[0]; g = e;", "a:? b:? c:? d:? e:? g:?"},
+		{"steps of pointers", "float* y, float* x, float* z", "while (n--) { *y++ = *x++ * 2; } *z += 1;", "y:written x:read z:both"},
+		{"whether there is one", "float* y, float* bias", "y[0] = bias == nullptr ? 0 : bias[0]; if (bias) y[1] = 2 * bias[1];", "y:written bias:read"},
+		{"const pointers", "float* a, float* b", "float* const p = a; p[0] = 1; float* const* pp = &b; (*pp)[0] = 1;", "a:written b:?"},
+		{"several pointers", "float* a, float* b", "float *p = a, *q = b; p[1] = b[1]; q[0] = 1;", "a:written b:?"},
+		{"references", "float* a, float* b, float* c, float* d", "auto& r = a[1]; r = 1; std::swap(b[0], c[0]); float s = d[0] + exp(d[1]);", "a:? b:? c:? d:read"},
+		{"brackets", "float* a, float* b, float* c, float* d", "++(a[1]); (b[0])++; (c[1]) = 2; (*d) += 1;", "a:both b:both c:written d:both"},
+		{"a cast of const", "float* a", "const float* p = a; float* q = const_cast<float*>(p); q[0] = 1;", "a:?"},
+		{"other arrays", "float* a, float* b, Tensor x, Tensor y, float* c, Tensor z", "float* t = alloc(a, n); t[0] = 2; { float b[4]; b[0] = 1; } x = x.contiguous(); x.mul_(2);" +
+			"y.requires_grad_(false); auto f = [](float* c) { c[0] = 1; }; { Tensor z = y; z.zero_(); }", "a:? b:? x:? y:? c:? z:?"},
 		{"nothing", "float* x, Tensor y", "Unknown(x, y);", "x:? y:?"},
 		{"itself", "float* p, int n", "Loop(p, n);", "p:?"},
 		{"a member of the same name", "float* y, float* x", "a.y[0] = 1; a->x[0] = 1;", "y:? x:?"},
@@ -39,7 +50,7 @@ void Loop(float* p, int n) { Loop(p, n - 1); }
 				}
 				what := "?"
 				if p.sure {
-					what = map[use]string{{reads: true}: "read", {writes: true}: "written", {true, true}: "both"}[use{p.read, p.Written}]
+					what = map[use]string{{reads: true}: "read", {writes: true}: "written", {reads: true, writes: true}: "both"}[use{reads: p.read, writes: p.Written}]
 				}
 				got = append(got, p.Name+":"+what)
 			}

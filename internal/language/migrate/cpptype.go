@@ -39,14 +39,19 @@ type vocabulary struct {
 	template []string
 	kinds    map[string]Kind
 	elements map[string]string
+	// found are the aliases that the sources declare, with what they stand for.
+	found map[string]string
 }
 
 func newVocabulary(own Vocabulary) vocabulary {
-	v := vocabulary{kinds: maps.Clone(scalarKinds), elements: maps.Clone(elements)}
+	v := vocabulary{kinds: maps.Clone(scalarKinds), elements: maps.Clone(elements), found: map[string]string{}}
+	bare := func(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 	for _, name := range own.Tensors {
-		v.kinds[name] = Array
+		v.kinds[bare(name)] = Array
 	}
-	maps.Copy(v.elements, own.Elements)
+	for name, elem := range own.Elements {
+		v.elements[bare(name)] = elem
+	}
 	return v
 }
 
@@ -59,16 +64,25 @@ func (v vocabulary) within(template []string) vocabulary {
 // alias adds another name of a type that is known, unless the author says what that is.
 func (v vocabulary) alias(name string, tokens []token) {
 	base, inner, stars, reference := typeParts(tokens)
-	if inner != nil || stars > 0 || reference {
+	if inner != nil || stars > 0 || reference || contains(tokens, "const") {
 		return
 	}
-	if _, taken := v.kinds[name]; taken || v.elements[name] != "" {
+	if before, again := v.found[name]; again {
+		if v.elements[base] != v.elements[before] || v.kinds[base] != v.kinds[before] { // it depends on where it is used
+			delete(v.kinds, name)
+			delete(v.elements, name)
+		}
 		return
 	}
-	if kind := v.kinds[base]; kind != Other {
+	kind, elem := v.kinds[base], v.elements[base]
+	if _, taken := v.kinds[name]; taken || v.elements[name] != "" || kind == Other && elem == "" {
+		return
+	}
+	v.found[name] = base
+	if kind != Other {
 		v.kinds[name] = kind
 	}
-	if elem := v.elements[base]; elem != "" {
+	if elem != "" {
 		v.elements[name] = elem
 	}
 }
@@ -169,6 +183,7 @@ func (p *Param) pointer(base string, constant bool, v vocabulary) {
 		return
 	}
 	p.Kind, p.Pointer, p.Elem, p.Const, p.Written = Array, true, elem, constant, !constant
+	_, p.alias = v.found[base]
 }
 
 // generic is a type with arguments, such as std::optional<at::Tensor>.
@@ -264,6 +279,12 @@ func cppResults(tokens []token, v vocabulary) []Param {
 		return nil
 	}
 	return []Param{p}
+}
+
+// base is the last name of the type.
+func (p *Param) base() string {
+	name, _, _, _ := typeParts(lex(p.Type))
+	return name
 }
 
 // wholeNumber is a number without a sign, or 0.

@@ -153,12 +153,14 @@ func (o *op) build() string {
 			return why
 		}
 	}
-	o.writes()
+	if why := o.writes(); why != "" {
+		return why
+	}
 	if len(o.inputs) == 0 && len(o.outputs) > 0 && !o.outputs[0].result {
 		first := o.outputs[0]
 		o.outputs, first.mutated = o.outputs[1:], true
 		o.inputs = append(o.inputs, first)
-		o.notes = append(o.notes, first.name+" is an array that is overwritten: an op has an input")
+		o.notes = append(o.notes, first.name+" is taken for an input that is overwritten: every array may be written, and an op has an input")
 	}
 	if len(o.inputs) == 0 {
 		return "it takes no array, and an op has an input"
@@ -201,7 +203,7 @@ func (o *op) parameter(i int, p Param) string {
 			a.mutated = p.Written
 			o.inputs = append(o.inputs, a)
 		}
-	case p.Kind == Other && o.fn.C != nil && strings.Contains(p.Type, "*") && !strings.Contains(p.Type, "("):
+	case p.Kind == Other && o.fn.C != nil && strings.Count(p.Type, "*") == 1 && !strings.Contains(p.Type, "("):
 		return fmt.Sprintf("its parameter %s has the type %s, and nothing says what that points to: say it by --alias %s=DTYPE", p.Name, p.Type, p.base())
 	case p.Kind == Other && (p.Optional || p.Default != ""):
 		o.notes = append(o.notes, fmt.Sprintf("%s is left out: an op has no %s", p.Name, p.Type))
@@ -223,28 +225,17 @@ func (o *op) parameter(i int, p Param) string {
 	return ""
 }
 
-// base is the last name of the type.
-func (p *Param) base() string {
-	name, _, _, _ := typeParts(lex(p.Type))
-	return name
-}
-
 // writes finds the results: what is returned, or what has the name of a result where nothing says what is written.
-func (o *op) writes() {
+func (o *op) writes() (why string) {
 	for _, r := range o.fn.Results {
 		if o.fn.C != nil || r.Written { // a status; or an argument, again
 			continue
 		}
 		o.outputs = append(o.outputs, &argument{name: o.named(cmp.Or(r.Name, "y")), param: r, list: r.Kind == List, result: true})
 	}
-	if slices.ContainsFunc(o.outputs, func(a *argument) bool { return a.result }) { // its other arrays are read, unless one has such a name
-		for _, a := range o.inputs {
-			a.param.sure = a.param.sure || !a.param.Written && !outLike.MatchString(a.param.Name)
-		}
-	}
 	written := func(a *argument) bool { return a.mutated }
 	if len(o.outputs) > 0 || slices.ContainsFunc(o.inputs, written) {
-		return
+		return ""
 	}
 	var inputs []*argument
 	for _, a := range o.inputs {
@@ -255,11 +246,17 @@ func (o *op) writes() {
 		}
 	}
 	o.inputs = inputs
-	if len(o.outputs) == 0 && len(o.inputs) > 0 {
-		last := o.inputs[len(o.inputs)-1]
-		last.mutated = true
-		o.notes = append(o.notes, last.name+" is overwritten, by a guess: nothing says what the function writes")
+	if len(o.outputs) > 0 || len(o.inputs) == 0 {
+		return ""
 	}
+	for _, last := range slices.Backward(o.inputs) {
+		if !last.param.Const && !last.param.sure {
+			last.mutated = true
+			o.notes = append(o.notes, last.name+" is overwritten, by a guess: nothing says what the function writes")
+			return ""
+		}
+	}
+	return "it returns no array, and writes none"
 }
 
 // sortInputs moves optional inputs behind the others, as an op has them.

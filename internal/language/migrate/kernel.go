@@ -58,7 +58,7 @@ func (o *op) callable(files []Source, devices []string) {
 			if p.Optional || p.Kind == DType || p.Kind == Ints || p.Kind == List || p.Kind == Array && !p.Pointer {
 				o.why = fmt.Sprintf("its parameter %s has the type %s", p.Name, p.Type)
 			}
-			if p.Pointer && strings.Contains(p.Type, "::") && !isHeader(c.file.Name) {
+			if p.Pointer && (p.alias || strings.Contains(p.Type, "::")) && !isHeader(c.file.Name) {
 				o.why = fmt.Sprintf("%s declares it, and is no header that knows %s", c.file.Name, p.Type)
 			}
 		}

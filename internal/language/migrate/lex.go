@@ -3,7 +3,6 @@ package migrate
 import (
 	"regexp"
 	"strings"
-	"unicode"
 )
 
 // tokenKind says what a token is.
@@ -76,11 +75,12 @@ type tornLine struct {
 	what string
 }
 
-// macro is a name that the preprocessor replaces by a text, which begins in a line. Params are nil for one that is no function.
+// macro is a name that the preprocessor replaces by a text, which begins in a line. The last parameter of a variadic one takes the rest.
 type macro struct {
-	name, body string
-	params     []string
-	line       int
+	name, body         string
+	function, variadic bool
+	params             []string
+	line               int
 }
 
 func lex(source string) []token {
@@ -172,6 +172,8 @@ func boolInt(b bool) int {
 
 var defines = regexp.MustCompile(`^#[ \t]*define[ \t]+(\w+)(?:\(([^()]*)\))?[ \t\\]`)
 
+var parameterNames = regexp.MustCompile(`\w+`)
+
 // directive skips a line of the preprocessor, with those that continue it, and keeps macros.
 func (l *lexer) directive() {
 	begin, all := l.line, l.rest
@@ -179,8 +181,13 @@ func (l *lexer) directive() {
 		all = all[:len(all)-len(l.rest)]
 		if at := defines.FindStringSubmatchIndex(all); at != nil {
 			m := macro{name: all[at[2]:at[3]], body: all[at[1]-1:], line: begin}
-			if at[4] >= 0 {
-				m.params = strings.FieldsFunc(all[at[4]:at[5]], func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+			if m.function = at[4] >= 0; m.function {
+				list := all[at[4]:at[5]]
+				m.variadic = strings.Contains(list, "...")
+				m.params = parameterNames.FindAllString(strings.Replace(list, "...", " __VA_ARGS__", 1), -1)
+				if n := len(m.params); m.variadic && n > 1 && strings.Contains(list, m.params[n-2]+"...") { // args...
+					m.params = m.params[:n-1]
+				}
 			}
 			l.macros = append(l.macros, m)
 		}

@@ -65,6 +65,8 @@ type Param struct {
 	Written, Const bool
 	// sure says that Written is known, and no guess; read that the function reads the array, too.
 	sure, read bool
+	// alias says that the sources declare the name of the element.
+	alias bool
 	// Len is N of int[N], 0 for any number.
 	Len int
 	// Default is the default as it is written, "" if there is none.
@@ -126,7 +128,7 @@ type reader struct {
 	// macros are those that are noted, behind the name of their file.
 	macros map[string]bool
 	// binding are the macros that register functions, module is the file whose registrations are read.
-	binding map[string]*binding
+	binding map[string][]*binding
 	module  *file
 	types   vocabulary
 	// spelled is for how many tokens macros with parameters stood.
@@ -135,7 +137,7 @@ type reader struct {
 
 func newReader(own Vocabulary) *reader {
 	return &reader{
-		binding: map[string]*binding{}, types: newVocabulary(own),
+		binding: map[string][]*binding{}, types: newVocabulary(own),
 		declared: map[string][]*cFunction{}, inHeader: map[string]bool{}, first: map[string]*cFunction{},
 		instances: map[string][]string{}, registered: map[string]bool{}, macros: map[string]bool{},
 		devices: map[string][]string{},
@@ -150,12 +152,16 @@ func Read(sources []Source, own Vocabulary) ([]Function, []Note) {
 		f := &file{Source: s, tokens: tokens}
 		r.files = append(r.files, f)
 		r.bindings(f, macros)
-		r.aliases(f)
 		for _, t := range torn {
 			r.note(s.Name, t.line, "the %s that begins here does not end, and what stands behind it may not be read", t.what)
 		}
 		if i := unpaired(tokens); i >= 0 {
 			r.noteAt(f, i, "the %s here has no counterpart, and what stands behind it may not be read", tokens[i].text)
+		}
+	}
+	for range chained {
+		for _, f := range r.files {
+			r.aliases(f)
 		}
 	}
 	for _, f := range r.files {
@@ -179,6 +185,9 @@ func Read(sources []Source, own Vocabulary) ([]Function, []Note) {
 	slices.SortStableFunc(r.functions, func(a, b Function) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
 	return r.functions, r.notes
 }
+
+// chained is through how many names that stand before what they name an alias is followed.
+const chained = 3
 
 // Sorted are the notes by file and line, each once.
 func Sorted(notes []Note) []Note {

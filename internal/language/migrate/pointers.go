@@ -12,7 +12,7 @@ func (r *reader) pointers(f *file) {
 		return
 	}
 	for _, c := range r.inOrder(f) {
-		if !slices.ContainsFunc(c.params, func(p Param) bool { return p.Pointer }) || r.registered[c.name] ||
+		if !c.onPointers() || r.registered[c.name] ||
 			slices.ContainsFunc(c.params, func(p Param) bool { return p.Kind == List || p.Kind == Array && !p.Pointer }) {
 			continue
 		}
@@ -26,6 +26,18 @@ func (r *reader) pointers(f *file) {
 			r.functions = append(r.functions, r.pointerFunction(c))
 		}
 	}
+}
+
+// onPointers says whether a function takes a pointer to elements, or several to something else, which may be elements, too.
+func (c *cFunction) onPointers() bool {
+	unknown := 0
+	for _, p := range c.params {
+		if p.Pointer {
+			return true
+		}
+		unknown += boolInt(p.Kind == Other && strings.Count(p.Type, "*") == 1)
+	}
+	return unknown > 1
 }
 
 // inOrder are the functions of a file by line.

@@ -68,6 +68,10 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 		return
 	}
 	c, callee := r.find(args[0])
+	if callee == "" {
+		r.noteAt(f, at, "not read: %q is bound to nothing that has a name", name)
+		return
+	}
 	if c == nil {
 		r.noteAt(f, at, "not read: %q is bound to %s, which no file declares: read the file that does, too", name, callee)
 		return

@@ -83,6 +83,8 @@ func TestDeclarations(t *testing.T) {
 			"y:array<f16>! x:array<bf16> s:stream stream:stream cuda_stream:stream z:array!", ""},
 		{"aliases", "using half_t = _Float16; typedef half_t more; using F = float*; typedef std::vector<int> ints;\nvoid f(half_t* y, const more* x, F z, ints k);",
 			"y:array<f16>! x:array<f16> z:other k:other", ""},
+		{"aliases that differ", "namespace a { using real = float; } namespace b { using real = double; } using whole = const int;\nvoid f(real* y, whole* x, const first* z); using first = second; using second = float;",
+			"y:other x:other z:array<f32>", ""},
 		{"the author's types", "void f(own::tensor_t& y, const tensor_t& x, std::optional<tensor_t> b, const q4* w);", "y:array! x:array b:array? w:array<u8>", ""},
 		{"template", "template <typename T, class W>\nAPI_EXPORT void f(T* y, const W* w, size_t n);", "y:array<T>! w:array<W> n:int", ""},
 		{"attributes of C++", "[[nodiscard]] __attribute__((visibility(\"default\"))) static inline int f(const half *x, void (*g)(int, float));", "x:array<f16> :other", ":int"},
@@ -90,7 +92,9 @@ func TestDeclarations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newReader(Vocabulary{Tensors: []string{"tensor_t"}, Elements: map[string]string{"q4": "u8"}})
 			f := &file{Source: Source{"a.h", tt.source}, tokens: lex(tt.source)}
-			r.aliases(f)
+			for range chained {
+				r.aliases(f)
+			}
 			r.declarations(f)
 			if len(r.declared["f"]) != 1 {
 				t.Fatalf("declared: %v", r.declared)

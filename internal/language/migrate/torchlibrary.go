@@ -150,8 +150,8 @@ func (r *reader) implementation(args [][]token, device string) {
 	if len(args) > 2 {
 		device = joined(args[1])
 	}
-	for _, known := range []string{"cuda", "cpu"} {
-		if strings.Contains(strings.ToUpper(device), strings.ToUpper(known)) {
+	for key, known := range map[string]string{"CUDA": "cuda", "CPU": "cpu", "HIP": "rocm"} {
+		if strings.Contains(strings.ToUpper(device), key) {
 			name = name[strings.LastIndexByte(name, ':')+1:]
 			name, _, _ = strings.Cut(name, ".") // an overload
 			r.devices[name] = append(r.devices[name], known)

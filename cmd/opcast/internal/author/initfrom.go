@@ -105,9 +105,11 @@ func (flags *initFlags) wanted(functions []migrate.Function) ([]migrate.Function
 	for _, name := range flags.only {
 		i := slices.IndexFunc(functions, func(f migrate.Function) bool { return f.Name == name || f.OpName() == name })
 		if i < 0 {
-			return nil, app.Usage("--only: no file declares %s as bindings or a function on raw pointers do", name)
+			return nil, app.Usage("--only: the files have no function %s that can be read", name)
 		}
-		kept = append(kept, functions[i])
+		if !slices.ContainsFunc(kept, func(f migrate.Function) bool { return f.OpName() == functions[i].OpName() }) {
+			kept = append(kept, functions[i])
+		}
 	}
 	return kept, nil
 }

@@ -115,8 +115,8 @@ func (c *checker) unchecked(path string, in *raw.Input) bool {
 	return in.Contents == raw.Unchecked
 }
 
-// contents checks the range of an argument's elements, and whether they can be log-sum-exps. What the op writes has one so that its integers are known to fit: other
-// numbers need none.
+// contents checks the range of an argument's elements, and whether they can be log-sum-exps. What the op writes has a range so that its
+// integers are known to fit: other numbers need none.
 func (c *checker) contents(path string, arg *opdef.Arg, low, high any, u use) {
 	if arg.LSE != nil && slices.ContainsFunc(c.op.Allowed(*arg), func(short string) bool { return isComplex(short) || isInteger(short) }) {
 		c.report(tomldoc.Join(path, "lse"), code.LSE, "leave lse out", "%s: only floating-point numbers are log-sum-exps", arg.Name)
