@@ -29,8 +29,25 @@ func (r *reader) known(c *cFunction, params []Param) {
 // deepestCall is how far a body's calls are followed.
 const deepestCall = 3
 
-// useOf is what is known of a parameter: nothing where the body is in no file, or gives the array away.
+// parameter is one of a function, from which calls are followed so far.
+type parameter struct {
+	of           *cFunction
+	index, depth int
+}
+
+// useOf is what is known of a parameter: nothing where the body is in no file, or gives the array away. It is found out once: bodies may
+// name each other very often.
 func (r *reader) useOf(c *cFunction, param, depth int) use {
+	key := parameter{c, param, depth}
+	u, known := r.uses[key]
+	if !known {
+		u = r.useIn(c, param, depth)
+		r.uses[key] = u
+	}
+	return u
+}
+
+func (r *reader) useIn(c *cFunction, param, depth int) use {
 	if body := r.bodyOf(c); body != nil {
 		c = body
 	}

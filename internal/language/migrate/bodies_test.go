@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -58,5 +59,17 @@ void Loop(float* p, int n) { Loop(p, n - 1); }
 				t.Errorf("got %v, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestBodiesThatNameEachOther: what many bodies do is found out once.
+func TestBodiesThatNameEachOther(t *testing.T) {
+	source := "void f0(float* p) { p[0] = 1; }\n"
+	for i := range 6 {
+		source += fmt.Sprintf("void f%d(float* p) { %s }\n", i+1, strings.Repeat(fmt.Sprintf("f%d(p); ", i), 3000))
+	}
+	functions, _ := Read([]Source{{"a.cc", source}}, Vocabulary{})
+	if len(functions) != 7 || !functions[1].Params[0].sure || functions[6].Params[0].sure {
+		t.Errorf("got %+v", functions)
 	}
 }

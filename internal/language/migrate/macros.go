@@ -55,6 +55,8 @@ func (r *reader) spell(f *file, at int, m *binding, inner []token, read func(*fi
 			start += len(arg) + 1
 		}
 		args = append(args[:last:last], inner[start:])
+	} else if m.variadic && len(args) == last {
+		args = append(args, nil)
 	}
 	switch tokens := m.with(args, f.line(at)); {
 	case len(args) != len(m.params):

@@ -131,13 +131,14 @@ type reader struct {
 	binding map[string][]*binding
 	module  *file
 	types   vocabulary
+	uses    map[parameter]use
 	// spelled is for how many tokens macros with parameters stood.
 	spelled int
 }
 
 func newReader(own Vocabulary) *reader {
 	return &reader{
-		binding: map[string][]*binding{}, types: newVocabulary(own),
+		binding: map[string][]*binding{}, uses: map[parameter]use{}, types: newVocabulary(own),
 		declared: map[string][]*cFunction{}, inHeader: map[string]bool{}, first: map[string]*cFunction{},
 		instances: map[string][]string{}, registered: map[string]bool{}, macros: map[string]bool{},
 		devices: map[string][]string{},

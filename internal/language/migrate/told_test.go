@@ -49,7 +49,7 @@ PYBIND11_MODULE(a, m) { ONE BOTH(k); MISSING; }`, "f:cpu h:cpu k:cpu other:cpu",
 		{"a macro of a library", "#define DEF(name, schema) m.def(#name schema)\nTORCH_LIBRARY(a, m) { DEF(f, \"(Tensor x) -> Tensor\"); }", "f:cpu", nil},
 		{"a macro that names itself", "#define A(x) m.def(#x, &g); A(x) A(x)\nat::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { A(f) }", "f:cpu", nil},
 		{"a variadic macro", "#define R(name, ...) m.def(#name, &g, __VA_ARGS__)\n#define S(name, rest...) m.def(#name, &g, rest)\nat::Tensor g(at::Tensor x, float e);\n" +
-			`PYBIND11_MODULE(a, m) { R(f, py::arg("x"), py::arg("e") = 1.0); S(h, "A doc."); }`, "f:cpu h:cpu", nil},
+			`PYBIND11_MODULE(a, m) { R(f, py::arg("x"), py::arg("e") = 1.0); S(h, "A doc."); S(k); }`, "f:cpu h:cpu k:cpu", nil},
 		{"a macro that joins words", "#define R(name, type) m.def(#name \"_\" #type, &name##_##type)\nat::Tensor g_f32(at::Tensor x); PYBIND11_MODULE(a, m) { R(g, f32); }", "g_f32:cpu", nil},
 		{"too few arguments", "#define R(name, type) m.def(#name, &type)\nPYBIND11_MODULE(a, m) { R(g); }", "", []string{"not read: R(...): it has 1 arguments here, and 2 where it is defined"}},
 		{"a macro with two texts", "#ifdef A\n#define R(n) m.def(#n, &g)\n#else\n#define R(n) m.def(\"other_\" #n, &g)\n#endif\nat::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { R(f); }",
