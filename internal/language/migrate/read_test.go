@@ -180,6 +180,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("TORCH_LIBRARY(a, m) { m.def(\"f(Tensor x) -> Tensor\"); }")
 	f.Add("PYBIND11_MODULE(a, m) { m.def(\"f\", &f, py::arg(\"x\") = 1); }\nat::Tensor f(const at::Tensor& x);")
 	f.Add("template <typename T> void launch(T* y, const T* x, int n); template void launch<float>(float*, const float*, int);")
+	f.Add("#define D(n, ...) m.def(#n, &a##n, __VA_ARGS__)\n#define E D(f, 1); D(g)\nPYBIND11_MODULE(a, m) { E; } void af(float* y, tensor_t& x);")
+	f.Add("using t = float; void g(t* p, const t* q) { *p++ = q[1]; } void f(t* y, t* x) { auto& r = y[0]; t* z = (t*)x; g(z, x + 1); (y[2])++; }")
 	f.Fuzz(func(_ *testing.T, text string) {
 		for _, name := range []string{"a.cu", "a.h"} {
 			sources := []Source{{name, text}}
