@@ -97,7 +97,7 @@ func TestHIPUnits(t *testing.T) {
 	in := sampleCUDA()
 	in.cuda, in.hip = nil, &compiler.HIP{Words: []string{"clang++", "--rocm-path=/usr"}, Archs: []string{"gfx90a", "gfx942"}}
 	in.project.Manifest.Files = []manifest.FileFlags{{Match: "**/*.cu", Flags: []string{"-lineinfo"}}, {Match: "**/*.hip", Flags: []string{"-O1"}}}
-	want := map[string]string{"csrc/a.cu": "$hip", "csrc/a.hip": "$hip -O1", "opcast/gpu_hip.hip": "$hip -Werror -O1"}
+	want := map[string]string{"csrc/a.cu": "$hip", "csrc/a.hip": "$hip -O1", "opcast/gpu_hip.hip": "$hip $errors -O1"}
 	in.kernels = []string{"csrc/a.cu", "csrc/a.hip"}
 	got := map[string]string{}
 	for source := range want {
