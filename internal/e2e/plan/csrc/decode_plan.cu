@@ -2,7 +2,7 @@
 #include "decode_plan.gen.h"
 #include "opcast/device.h"
 
-namespace plan_ops {
+namespace opcast_ops {
 namespace {
 
 __global__ void PlanKernel(DecodePlanArgs a) {
@@ -27,4 +27,4 @@ opcast::Status DecodePlanCuda(const DecodePlanArgs& args, const opcast::Launch& 
   return opcast::Start(PlanKernel, 1, 1, 0, launch, args);
 }
 
-}  // namespace plan_ops
+}  // namespace opcast_ops

@@ -3,7 +3,7 @@
 #include "decode_run.gen.h"
 #include "opcast/device.h"
 
-namespace plan_ops {
+namespace opcast_ops {
 namespace {
 
 constexpr int kThreads = 64;
@@ -79,4 +79,4 @@ opcast::Status DecodeRunCuda(const DecodeRunArgs& args, const opcast::Launch& la
   });
 }
 
-}  // namespace plan_ops
+}  // namespace opcast_ops
