@@ -14,9 +14,9 @@ func (in inputs) errorVars() []ninja.Var {
 	if !in.compiler.Clang { // which has more under the name of -Wconversion
 		kernels = append(kernels, "-Wconversion", "-Wno-float-conversion") // no size is cut to 32 bits without a cast
 	}
-	nvcc := append([]string{"-Werror", "all-warnings"}, compiler.HostWords([]string{"-Werror"})...)
 	vars := []ninja.Var{{Name: "errors", Value: "-Werror"}, {Name: "kernel_errors", Value: shellWords(kernels...)}}
 	if in.cuda != nil {
+		nvcc := append([]string{"-Werror", "all-warnings"}, compiler.HostWords([]string{"-Werror"})...)
 		vars = append(vars, ninja.Var{Name: "nvcc_errors", Value: shellWords(nvcc...)})
 	}
 	return vars

@@ -190,9 +190,9 @@ func (o *op) typeOf(param string) string {
 
 // finish is the call and what becomes of its result.
 func finish(indent string, c *cFunction, call, device string) string {
-	gpu := map[string]string{"rocm": "hip"}[device]
-	if gpu == "" {
-		gpu = "cuda"
+	gpu := "cuda"
+	if device == "rocm" {
+		gpu = "hip"
 	}
 	checked := strings.ReplaceAll("if (const cudaError_t error = %s; error != cudaSuccess) return opcast::Status::Error(cudaGetErrorString(error));\n", "cuda", gpu)
 	result := joined(c.result)

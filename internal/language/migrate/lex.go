@@ -177,21 +177,6 @@ var parameterNames = regexp.MustCompile(`\w+`)
 // directive skips a line of the preprocessor, with those that continue it, and keeps macros.
 func (l *lexer) directive() {
 	begin, all := l.line, l.rest
-	defer func() {
-		all = all[:len(all)-len(l.rest)]
-		if at := defines.FindStringSubmatchIndex(all); at != nil {
-			m := macro{name: all[at[2]:at[3]], body: all[at[1]-1:], line: begin}
-			if m.function = at[4] >= 0; m.function {
-				list := all[at[4]:at[5]]
-				m.variadic = strings.Contains(list, "...")
-				m.params = parameterNames.FindAllString(strings.Replace(list, "...", " __VA_ARGS__", 1), -1)
-				if n := len(m.params); m.variadic && n > 1 && strings.Contains(list, m.params[n-2]+"...") { // args...
-					m.params = m.params[:n-1]
-				}
-			}
-			l.macros = append(l.macros, m)
-		}
-	}()
 	for {
 		line := l.take(l.until(0, "\n"))
 		if !strings.HasSuffix(strings.TrimRight(line, "\r\n"), "\\") || l.rest == "" {
@@ -199,6 +184,25 @@ func (l *lexer) directive() {
 		}
 	}
 	l.fresh, l.spaced = true, true
+	l.define(all[:len(all)-len(l.rest)], begin)
+}
+
+// define keeps the macro that a line of the preprocessor defines, if it does.
+func (l *lexer) define(text string, line int) {
+	at := defines.FindStringSubmatchIndex(text)
+	if at == nil {
+		return
+	}
+	m := macro{name: text[at[2]:at[3]], body: text[at[1]-1:], line: line}
+	if m.function = at[4] >= 0; m.function {
+		list := text[at[4]:at[5]]
+		m.variadic = strings.Contains(list, "...")
+		m.params = parameterNames.FindAllString(strings.Replace(list, "...", " __VA_ARGS__", 1), -1)
+		if n := len(m.params); m.variadic && n > 1 && strings.Contains(list, m.params[n-2]+"...") { // args...
+			m.params = m.params[:n-1]
+		}
+	}
+	l.macros = append(l.macros, m)
 }
 
 var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\"`, `"`, "\\\r\n", "", "\\\n", "", `\\`, `\`)

@@ -26,7 +26,7 @@ func (r *reader) pybindBlock(f *file, start, stop int) {
 	for k := start; k < stop; k++ {
 		switch t := f.tokens[k]; {
 		case f.is(k, ".", "def", "(") || f.is(k, "->", "def", "("):
-			module := f.tokens[k-1].kind == word // and not py::class_<T>(m, "T").def(...)
+			module := k == 0 || f.tokens[k-1].kind == word // and not py::class_<T>(m, "T").def(...); a macro may begin with the dot
 			for k = r.pybindDef(f, k, module); f.is(k+1, ".", "def", "("); {
 				k = r.pybindDef(f, k+1, module)
 			}

@@ -47,6 +47,7 @@ func TestTold(t *testing.T) {
 at::Tensor g(at::Tensor x);
 PYBIND11_MODULE(a, m) { ONE BOTH(k); MISSING; }`, "f:cpu h:cpu k:cpu other:cpu", []string{"not read: MISSING: read the file that defines this macro"}},
 		{"a macro of a library", "#define DEF(name, schema) m.def(#name schema)\nTORCH_LIBRARY(a, m) { DEF(f, \"(Tensor x) -> Tensor\"); }", "f:cpu", nil},
+		{"a macro that goes on", "#define R .def(\"f\", &g)\nat::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { m R; }", "f:cpu", nil},
 		{"a macro that names itself", "#define A(x) m.def(#x, &g); A(x) A(x)\nat::Tensor g(at::Tensor x); PYBIND11_MODULE(a, m) { A(f) }", "f:cpu", nil},
 		{"a variadic macro", "#define R(name, ...) m.def(#name, &g, __VA_ARGS__)\n#define S(name, rest...) m.def(#name, &g, rest)\nat::Tensor g(at::Tensor x, float e);\n" +
 			`PYBIND11_MODULE(a, m) { R(f, py::arg("x"), py::arg("e") = 1.0); S(h, "A doc."); S(k); }`, "f:cpu h:cpu k:cpu", nil},

@@ -150,8 +150,9 @@ func (r *reader) implementation(args [][]token, device string) {
 	if len(args) > 2 {
 		device = joined(args[1])
 	}
-	for key, known := range map[string]string{"CUDA": "cuda", "CPU": "cpu", "HIP": "rocm"} {
-		if strings.Contains(strings.ToUpper(device), key) {
+	for _, key := range []string{"cuda", "cpu", "hip"} { // as in torch::kCUDA
+		if strings.Contains(strings.ToLower(device), key) {
+			known := map[string]string{"cuda": "cuda", "cpu": "cpu", "hip": "rocm"}[key]
 			name = name[strings.LastIndexByte(name, ':')+1:]
 			name, _, _ = strings.Cut(name, ".") // an overload
 			r.devices[name] = append(r.devices[name], known)

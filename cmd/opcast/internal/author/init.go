@@ -85,6 +85,11 @@ func newInitCmd(a commands) *cobra.Command {
 			if cmd.Flags().Changed("device") {
 				flags.chosen = flags.devices
 			}
+			for _, flag := range []string{"only", "tensor-type", "alias"} {
+				if cmd.Flags().Changed(flag) && len(flags.from) == 0 {
+					return app.Usage("--%s: it says what to do with the files of --from, and there is none", flag)
+				}
+			}
 			for _, flag := range []string{"name", "device", "empty"} {
 				if cmd.Flags().Changed(flag) {
 					flags.shaping = flag
