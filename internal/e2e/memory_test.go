@@ -30,7 +30,7 @@ func TestMemory(t *testing.T) {
 }
 
 // Sizes around 2^31 and beyond 2^32 give right results or our error, along one dim of each op and those with a formula of their own. A
-// short run tries the errors, and one op that has none; what takes hours is left to sizes.py all.
+// short run tries the largest number of rows, and the errors; all dims of all ops take an hour: sizes.py all.
 func TestSizes(t *testing.T) {
 	main, length := python(t), "long"
 	if testing.Short() {

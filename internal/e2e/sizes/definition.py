@@ -7,6 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import tomllib
+from opcast_backend import op_call
 
 DTYPES = {
     "i8": np.int8, "u8": np.uint8, "i32": np.int32, "i64": np.int64, "u64": np.uint64, "f16": np.float16,
@@ -17,6 +18,8 @@ DTYPES = {
 GIVEN: dict[str, dict[str, Any]] = {
     "chain_speculative_sampling": {"V": 4},
     "dequantize": {"N": 2, "G": 2},
+    "flash_attn_varlen": {"sm_scale": 1.0},
+    "flash_attn_varlen_backward": {"sm_scale": 1.0},
     "flash_mla_decode": {"T": 4},
     "flash_mla_sparse_decode": {"K": 4, "NB": 2},
     "flash_mla_sparse_decode_splitk": {"K": 4, "NB": 2},
@@ -31,6 +34,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "mla_prefill": {"D": 16, "kv_lora_rank": 16, "sm_scale": 1.0},
     "moe_align_block_size": {"num_experts": 1, "block_size": 1},
     "moe_permute": {"num_experts": 1},
+    "paged_attention": {"sm_scale": 1.0},
+    "paged_decode_attention": {"sm_scale": 1.0},
     "per_tensor_quant": {"out_dtype": "i8"},
     "per_token_group_quant": {"N": 16, "group_size": 16, "out_dtype": "i8"},
     "per_token_quant": {"N": 2, "out_dtype": "i8"},
@@ -77,15 +82,16 @@ class Op:
     def dims(self, arg: dict[str, Any]) -> list[str]:
         """Return the dims of an argument's type as they are written."""
         inside = arg["type"].partition("[")[2][:-1]
+        inside = re.sub(r"(\w+) if layout == 'NHD' else \w+", r"\1", inside)  # the default
         return [d.strip() for d in re.split(r",(?![^()]*\))", inside) if d.strip()]
 
     def symbols(self) -> list[str]:
-        """Return the sizes that stand alone in the types of inputs."""
-        alone = [d for a in self.text["inputs"] for d in self.dims(a)]
+        """Return the sizes that stand alone in the types of inputs, or doubled."""
+        alone = [d.removeprefix("2*") for a in self.text["inputs"] for d in self.dims(a)]
         return list(dict.fromkeys(d for d in alone if d.isidentifier() or d == "*"))
 
-    def env(self, grown: str, size: int) -> dict[str, Any]:
-        """Return the values of all names of a case."""
+    def env(self, sizes: dict[str, int]) -> dict[str, Any]:
+        """Return the values of all names of a case, of which some sizes are given."""
         given = {n: v for n, v in GIVEN.get(self.name, {}).items()}
         env: dict[str, Any] = {"ceildiv": ceildiv, "sum": sum, "len": len, **self.defaults}
         read = [
@@ -94,7 +100,7 @@ class Op:
             for d in self.dims(a)
             for n in re.findall(r"\b[A-Za-z]\w*", d)
         ]
-        env |= dict.fromkeys([n for n in [*read, "*"] if n not in env], 1) | given | {grown: size}
+        env |= dict.fromkeys([n for n in [*read, "*"] if n not in env], 1) | given | sizes
         for _ in self.text.get("let", {}):
             for name, text in self.text.get("let", {}).items():
                 try:
@@ -118,3 +124,12 @@ class Op:
         results += [a for a in self.text["inputs"] if a.get("mutated")]
         leading = ["*"] if all("*" in self.dims(a) for a in results) else []
         return leading + [d for d in self.text.get("parallel", []) if d in self.symbols()]
+
+
+def call(op: Op, inputs: list[Any], outputs: list[Any]) -> None:
+    """Call the library."""
+    lists = [[x] if a.get("list") else x for a, x in zip(op.text["inputs"], inputs)]
+    chosen = [
+        a["name"] for a in op.text.get("attrs", []) if a["type"] == "dtype"
+    ]  # outputs have it
+    op_call(op.name, lists, outputs, {n: v for n, v in op.attrs.items() if n not in chosen})

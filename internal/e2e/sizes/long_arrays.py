@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 WINDOW = 1 << 22  # bytes
-MOST = 8 << 30  # bytes of memory, and of address space times 8
+MOST = 8 << 30  # bytes of memory
+REPEATED = 8 * MOST  # bytes of an array of windows; of a longer one, only both ends have memory
 
 Fill = Callable[[np.ndarray], None]
 
@@ -42,7 +43,7 @@ class Memory:
         os.ftruncate(fd, WINDOW)
         base = libc.mmap(None, size, 3, PRIVATE | ANONYMOUS | NORESERVE, -1, 0)
         assert base != ctypes.c_void_p(-1).value, os.strerror(ctypes.get_errno())
-        for at in range(WINDOW, size - 3 * WINDOW, WINDOW):
+        for at in range(WINDOW, size - 3 * WINDOW if size <= REPEATED else 0, WINDOW):
             assert libc.mmap(base + at, WINDOW, 3, SHARED | FIXED, fd, 0) == base + at
         os.close(fd)
         self.held.append((base, size))
@@ -53,7 +54,7 @@ class Memory:
         if min(shape, default=0) < 0:
             raise LeftOut("no such array")
         size = math.prod(shape) * np.dtype(dtype).itemsize
-        if size > 8 * MOST:
+        if size > 128 * REPEATED:
             raise LeftOut(f"an array of {size >> 30} GiB")
         if size < 8 * WINDOW:
             x = np.empty(shape, dtype)

@@ -1,43 +1,49 @@
 """Call ops with more elements than 31 and 32 bits count, in little memory.
 
 Usage: sizes.py DEFINITIONS short|long|all [OP...]. Prints what each size gives: right, our error, or why it
-was left out.
+was left out. Where parts of a call are calls, only both ends of its loops run (ends.cc).
 """
 
 import itertools
 import math
+import os
 import sys
 import time
-from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from definition import Op
-from long_arrays import MOST, WINDOW, Fill, LeftOut, Memory, poison, total
-from opcast_backend import op_call
+from definition import Op, call
+from ends import Ends
+from long_arrays import MOST, WINDOW, Fill, LeftOut, Memory, poison
+from parts import PARTS, Part, along
+from whole import EDGE, SPECIAL, near
 
 SIZES = (2**31 - 1, 2**31, 2**32 + 8)
-EDGE = 3  # slices that are compared at each end
-
-SHORT = ("eltwise_relu",)  # ops of a short run, at the largest size only
+MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # bytes of memory
 
 
-def filler(op: Op, arg: dict[str, Any], env: dict[str, Any], rng: np.random.Generator) -> Fill:
-    """Return what writes values into a part of an input."""
+def filler(arg: dict[str, Any], env: dict[str, Any], part: Part, rng: np.random.Generator) -> Fill:
+    """Return what writes values into a part of an input: the least, where some are given later."""
     low, high = (
         eval(str(arg.get(end, default)), {}, env) for end, default in (("min", -8), ("max", 8))
     )
 
     def fill(x: np.ndarray) -> None:
-        if arg.get("sorted"):
-            x[...] = np.linspace(low, high, x.size)
+        if arg["name"] in part.contents:
+            x[...] = low
+        elif part.repeats and x.dtype.kind not in "iu":
+            x[...] = np.resize(np.array([1.5, -0.5, 2, 0.25], x.dtype), x.size)
+        elif arg.get("sorted"):
+            x[...] = np.linspace(low, min(high, 2**31 - 1), x.size)
         elif x.dtype.kind == "u":
             x[...] = rng.integers(0, 256, x.size)
         elif x.dtype.kind == "i":
             x[...] = rng.integers(low, min(high, 2**31 - 2) + 1, x.size)
         else:
-            x[...] = rng.standard_normal(x.size, np.float32).astype(x.dtype)
+            some = rng.standard_normal(x.size, np.float32)
+            x[...] = (np.abs(some) if low == 0 else some).clip(low, high).astype(x.dtype)
 
     return fill
 
@@ -50,30 +56,35 @@ def needed(op: Op, env: dict[str, Any]) -> str:
     return ""
 
 
-def call(op: Op, inputs: list[Any], outputs: list[Any]) -> None:
-    """Call the library."""
-    lists = [[x] if a.get("list") else x for a, x in zip(op.text["inputs"], inputs)]
-    chosen = [
-        a["name"] for a in op.text.get("attrs", []) if a["type"] == "dtype"
-    ]  # outputs have it
-    op_call(op.name, lists, outputs, {n: v for n, v in op.attrs.items() if n not in chosen})
+def edges(case: "Case", arg: dict[str, Any], x: np.ndarray, values: Any = None) -> np.ndarray:
+    """Return both ends of an array along the dim, all of one that lacks it; write values there, if any."""
+    at: Any = ()
+    for axis, text in enumerate(case.op.dims(arg)):
+        grown = (case.dim, *case.part.along)
+        places = along(case.op, grown, case.part.edge, text, x.shape[axis], case.env)
+        if places is not None:
+            at = (*[slice(None)] * axis, places)
+    if values is not None:
+        x[at] = values
+    return x[at].copy()
 
 
-def edges(op: Op, arg: dict[str, Any], x: np.ndarray, dim: str) -> np.ndarray:
-    """Return both ends of an array along a dim; all of one that lacks it."""
-    if dim not in op.dims(arg):
-        return x.copy()
-    axis = op.dims(arg).index(dim)
-    size = x.shape[axis]
-    return np.take(x, [*range(EDGE), *range(size - EDGE, size)], axis)
+def mute(case: "Case", arg: dict[str, Any], x: np.ndarray, value: float) -> None:
+    """Write a value between both ends of an array."""
+    kept = edges(case, arg, x)
+    flat, most = x.reshape(-1), 3 * WINDOW // x.itemsize
+    flat[:most] = flat[-most:] = value
+    edges(case, arg, x, kept)
 
 
 class Case:
     """An op and a size of one of its dims."""
 
-    def __init__(self, op: Op, dim: str, size: int) -> None:
-        self.op, self.dim, self.size, self.memory = op, dim, size, Memory()
-        self.env = op.env(dim, size)
+    def __init__(self, op: Op, dim: str, size: int, loops: Ends) -> None:
+        self.op, self.dim, self.memory, self.loops = op, dim, Memory(), loops
+        self.part = PARTS.get((op.name, dim), Part())
+        self.size = size + -size % self.part.unit
+        self.env = op.env(self.part.sizes | dict.fromkeys([dim, *self.part.along], self.size))
         self.given = [a for a in op.text["inputs"] if not a.get("optional")]
         self.results = [
             a for a in op.text.get("outputs", []) if not a.get("saved") and "present_if" not in a
@@ -88,7 +99,7 @@ class Case:
                     math.prod(self.op.shape(s, self.env))
                     * np.dtype(self.op.dtype(s, self.env)).itemsize
                 )
-                if size > MOST:
+                if MOST < size < 2 * MACHINE:  # what is beyond is refused
                     raise LeftOut(f"scratch {s['name']} of {size >> 30} GiB")
 
     def array(self, arg: dict[str, Any], fill: Fill) -> np.ndarray:
@@ -98,7 +109,7 @@ class Case:
     def run(self) -> str:
         """Return what the call gives, and fail if it is wrong."""
         rng = np.random.default_rng(self.size)
-        inputs = [self.array(a, filler(self.op, a, self.env, rng)) for a in self.given]
+        inputs = [self.array(a, filler(a, self.env, self.part, rng)) for a in self.given]
         outputs = [self.array(a, poison) for a in self.results]
         if condition := needed(self.op, self.env):
             try:
@@ -108,7 +119,7 @@ class Case:
                 return "our error"
             raise AssertionError(f"expected {condition}")
         self.room()
-        if self.dim in self.op.parallel():
+        if self.dim in self.op.parallel() or (self.op.name, self.dim) in PARTS:
             return self.slices(inputs, outputs)
         special = SPECIAL.get((self.op.name, self.dim))
         if special is None:
@@ -116,125 +127,56 @@ class Case:
         special(self, inputs, outputs)
         return "right"
 
+    def prepare(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """Write what the part needs into the inputs, and return both ends of them."""
+        part, small = self.part, list[np.ndarray]()
+        last = min(self.size, part.last)
+        beyond = self.size - last  # elements that no position reaches
+        if part.pages and beyond >= part.edge:
+            last = part.edge
+        for arg, x in zip(self.given, inputs):
+            if arg["name"] in part.middle:
+                mute(self, arg, x, part.middle[arg["name"]])
+            ends = edges(self, arg, x)
+            if values := part.contents.get(arg["name"]):
+                long = ends.shape != x.shape
+                ends[...] = values(part.edge + max(part.edge - beyond, 0))
+                edges(self, arg, x, ends if long else values(last))
+            small.append(ends)
+        return small
+
     def slices(self, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> str:
-        """Compare both ends with a call of both ends: the bits must be the same."""
-        small = [edges(self.op, a, x, self.dim) for a, x in zip(self.given, inputs)]
+        """Compare both ends with a call of both ends: the bits must be the same, unless it is a sum."""
+        small = self.prepare(inputs)
         mutated = [i for i, a in enumerate(self.given) if a.get("mutated")]
-        want = [
-            np.empty_like(edges(self.op, a, y, self.dim)) for a, y in zip(self.results, outputs)
-        ]
+        want = [np.empty_like(edges(self, a, y)) for a, y in zip(self.results, outputs)]
         call(self.op, small, want)
-        call(self.op, inputs, outputs)
-        got = [edges(self.op, a, y, self.dim) for a, y in zip(self.results, outputs)]
+        with nullcontext() if self.part.whole() else self.loops.only():
+            call(self.op, inputs, outputs)
+        got = [edges(self, a, y) for a, y in zip(self.results, outputs)]
         want += [small[i] for i in mutated]
-        got += [edges(self.op, self.given[i], inputs[i], self.dim) for i in mutated]
+        got += [edges(self, self.given[i], inputs[i]) for i in mutated]
         for a, x, y in zip([*self.results, *(self.given[i] for i in mutated)], got, want):
-            if self.dim in self.op.text.get("sums", []) and self.dim not in self.op.dims(a):
-                continue  # a sum over all of it
-            assert x.tobytes() == y.tobytes(), f"{a['name']}: got {x}, want {y}"
+            self.compare(a, x, y)
         return "right"
 
-
-def near(got: np.ndarray, want: np.ndarray) -> None:
-    """Compare both ends of a long row."""
-    got, want = (np.asarray(x, np.float64).reshape(-1) for x in (got, want))
-    assert np.allclose(got, want, 2e-2, 1e-30), f"got {got}, want {want}"
-
-
-def ends(x: np.ndarray) -> np.ndarray:
-    """Return the first and the last numbers of a row."""
-    flat = x.reshape(-1)
-    return np.concatenate([flat[:EDGE], flat[-EDGE:]]).astype(np.float64)
-
-
-def weight(x: np.ndarray) -> np.ndarray:
-    """Return what numbers weigh beside a largest of 40."""
-    return np.exp(x - 40)
+    def compare(self, arg: dict[str, Any], got: np.ndarray, want: np.ndarray) -> None:
+        """Fail unless both ends of an array are what a call of both ends gives."""
+        if f"2*{self.dim}" in self.op.dims(arg):  # where halves meet lies what the windows share
+            got, want = (np.delete(x, range(EDGE, x.shape[-1] - EDGE), -1) for x in (got, want))
+        if self.dim in self.op.text.get("sums", []) and self.dim not in self.op.dims(arg):
+            return  # a sum over all of it
+        if self.part.whole():
+            near(got, want)
+        else:
+            assert got.tobytes() == want.tobytes(), f"{arg['name']}: got {got}, want {want}"
 
 
-def softmax(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """Compare with the sum over all that the row repeats."""
-    inputs[0].reshape(-1)[-1] = 40  # else all are too small for 16 bits
-    call(case.op, inputs, outputs)
-    near(
-        ends(outputs[0])[-1:],
-        np.exp(ends(inputs[0])[-1:] - 40) / total(weight, inputs[0]),
-    )
-
-
-def rms_norm(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """Compare with the mean over all that the row repeats."""
-    call(case.op, inputs, outputs)
-    scale = (total(np.square, inputs[0]) / case.size + 1e-6) ** -0.5
-    near(ends(outputs[0]), ends(inputs[0]) * scale * ends(inputs[1]))
-
-
-def cross_entropy(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """Let the target be the last class."""
-    inputs[1][...] = case.size - 1 if inputs[1].itemsize == 8 else min(case.size, 2**31) - 1
-    call(case.op, inputs, outputs)
-    target = float(inputs[0].reshape(-1)[int(inputs[1].reshape(-1)[0])])
-    near(outputs[0], np.array(np.log(total(np.exp, inputs[0])) - target))
-
-
-def gemm(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """One sum of products."""
-    for x in inputs[:2]:
-        np.abs(x.reshape(-1)[-WINDOW:], out=x.reshape(-1)[-WINDOW:])
-    call(case.op, inputs, outputs)
-    want = total(np.multiply, inputs[0], inputs[1])
-    assert (
-        math.isinf(float(outputs[0].reshape(-1)[0]))
-        or abs(float(outputs[0].reshape(-1)[0]) / want - 1) < 0.05
-    )
-
-
-def last(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """Put what is looked for at the end: an op that finds it says where."""
-    inputs[0].reshape(-1)[-1] = 99
-    call(case.op, inputs, outputs)
-    where = outputs[-1].reshape(-1)[0]
-    assert where == case.size - 1, f"got {where}, want {case.size - 1}"
-
-
-def drawn(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """Only the last id has a probability."""
-    flat = inputs[0].reshape(-1)
-    for part in (flat[: WINDOW // 4], flat[WINDOW // 4 : WINDOW // 2], flat[-WINDOW // 2 :]):
-        part[...] = 0
-    last(case, inputs, outputs)
-
-
-def kept(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """With p = 0, nothing is dropped."""
-    op_call(case.op.name, inputs, outputs, {"p": 0.0})
-    assert ends(outputs[0]).tobytes() == ends(inputs[0]).tobytes()
-
-
-def looked_up(case: Case, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-    """Look up the last row of a long table."""
-    inputs[0][...] = min(case.size, 2**31) - 1
-    call(case.op, inputs, outputs)
-    assert outputs[0].tobytes() == inputs[1][int(inputs[0].reshape(-1)[0])].tobytes()
-
-
-SPECIAL: dict[tuple[str, str], Callable[[Case, list[np.ndarray], list[np.ndarray]], None]] = {
-    ("cross_entropy", "V"): cross_entropy,
-    ("dropout", "N"): kept,
-    ("embedding", "V"): looked_up,
-    ("gemm", "K"): gemm,
-    ("rms_norm", "N"): rms_norm,
-    ("softmax", "N"): softmax,
-    ("top_k_top_p_min_p_sampling_from_probs", "V"): drawn,
-    ("topk", "N"): last,
-}
-
-
-def attempt(op: Op, dim: str, size: int) -> tuple[str, float]:
+def attempt(op: Op, dim: str, size: int, loops: Ends) -> tuple[str, float]:
     """Return what a size gives, and how long it took."""
     begin, case = time.monotonic(), None
     try:
-        case = Case(op, dim, size)
+        case = Case(op, dim, size, loops)
         said = case.run()
     except LeftOut as why:
         said = f"left out: {why}"
@@ -253,14 +195,15 @@ def chosen(op: Op, dim: str, size: int, length: str) -> bool:
         return True
     if size != SIZES[-1]:
         return False
+    quick = dim == "*" and dim in op.parallel() and "sums" not in op.text
     first = length == "long" and dim == op.symbols()[0]
-    return first or op.name in SHORT or needed(op, op.env(dim, size)) != ""
+    return first or quick or needed(op, op.env({dim: size})) != ""
 
 
 def main() -> None:
     """Try all sizes of all dims."""
     folder, length, *names = sys.argv[1:]
-    wrong = 0
+    wrong, loops = 0, Ends()
     for path in sorted(Path(folder).glob("*/*.toml")):
         op = Op(path)
         if names and op.name not in names:
@@ -268,7 +211,7 @@ def main() -> None:
         for dim, size in itertools.product(op.symbols(), SIZES):
             if not chosen(op, dim, size, length):
                 continue
-            said, seconds = attempt(op, dim, size)
+            said, seconds = attempt(op, dim, size, loops)
             wrong += said.startswith("WRONG")
             print(f"{op.name} {dim} = {size}: {said} ({seconds:.1f} s)", flush=True)
     sys.exit(f"{wrong} are wrong" if wrong else 0)
