@@ -65,16 +65,6 @@ func (r *reader) useIn(c *cFunction, param, depth int) use {
 	return b.use
 }
 
-// bodyOf is the function with the same parameters whose body was read.
-func (r *reader) bodyOf(c *cFunction) *cFunction {
-	for _, d := range r.declared[c.name] {
-		if d.body && len(d.params) == len(c.params) && d.shape() == c.shape() {
-			return d
-		}
-	}
-	return nil
-}
-
 // body is a body in which an array has names: that of the parameter, and those of pointers to it.
 type body struct {
 	reader *reader

@@ -160,8 +160,7 @@ func (p *Param) classify(tokens []token, v vocabulary) {
 		p.Kind = Stream
 	}
 	if p.Kind == Array && !p.Pointer {
-		p.Const = constant && base != "Tensor" && scalarKinds[base] == Array // a const Tensor& may be written all the same
-		p.Written = reference && !constant
+		p.Written = reference && !constant // nothing is known of a const Tensor&: its elements may be written all the same
 	}
 }
 

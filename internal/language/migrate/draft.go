@@ -72,6 +72,8 @@ type argument struct {
 	list   bool
 	listOf string
 	result bool
+	// guessed says that it has one of the dtypes of its pointer, since no input carries them.
+	guessed bool
 }
 
 type attribute struct {
@@ -131,6 +133,7 @@ func devicesOf[T any](list []T, deviceOf func(T) string) (devices []string) {
 
 var (
 	outLike    = regexp.MustCompile(`(?i)(^|_)(out|outs|output|outputs|y|dst|dest|result|results|res|ret|o)\d*(_|$)`)
+	outName    = regexp.MustCompile(`(?i)^(out|outs|output|outputs|y|dst|dest|result|results|res|ret|o)\d*_?$`)
 	inOutLike  = regexp.MustCompile(`(?i)(^|_)(inout|cache|caches|residual|state|states|x|in|input|q|k|query|key|data|params?)\d*(_|$)`)
 	weightLike = regexp.MustCompile(`(?i)(^|_)(weights?|w|gamma|beta|bias|scales?|g|b)_?$`)
 	indexLike  = regexp.MustCompile(`(?i)(^|_)(idx|index|indices|ids?|slots?|mapping|positions?|pos|offsets?|indptr|lens?|lengths?|seqlens?|tables?|counts?|labels?|targets?)(_|$)`)
@@ -191,7 +194,7 @@ func (o *op) parameter(i int, p Param) string {
 	switch {
 	case p.Kind == Stream:
 	case p.Kind == Array || p.Kind == List:
-		if p.Optional && outLike.MatchString(p.Name) && len(o.fn.Results) > 0 {
+		if p.Optional && outName.MatchString(p.Name) && len(o.fn.Results) > 0 {
 			o.notes = append(o.notes, p.Name+" is left out: every op has out= where its framework knows that")
 			return ""
 		}

@@ -65,7 +65,11 @@ func (f *file) statements(visit func(scopes []scope, start, end int)) {
 		}
 		switch f.tokens[i].text {
 		case "(", "[":
-			i = closing(f.tokens, i)
+			macro := i == start+1 && f.usesMacro(start)
+			if i = closing(f.tokens, i); macro {
+				visit(scopes, start, i+1)
+				start = i + 1
+			}
 		case ";":
 			visit(scopes, start, i)
 			start = i + 1
@@ -88,6 +92,14 @@ func (f *file) statements(visit func(scopes []scope, start, end int)) {
 			}
 		}
 	}
+}
+
+// usesMacro says whether a macro that needs no semicolon is used at the start of a statement: `MAKE(f, float)`, before the next one.
+func (f *file) usesMacro(start int) bool {
+	end := closing(f.tokens, start+1)
+	name := f.tokens[start]
+	return name.kind == word && !strings.HasPrefix(name.text, "__") && name.text != "alignas" && name.text != "decltype" &&
+		end+1 < len(f.tokens) && f.tokens[end+1].kind == word
 }
 
 // opensScope says whether a { behind the tokens begins a namespace or extern "C". A nested namespace counts as one scope.
@@ -128,7 +140,7 @@ func (r *reader) declaration(f *file, scopes []scope, tokens []token, at int, bo
 	c.open = at + len(tokens)
 	tokens = c.head(tokens)
 	open := parameterList(tokens)
-	if open == 1 && capitals.MatchString(tokens[0].text) {
+	if open == 1 && tokens[0].kind == word && (capitals.MatchString(tokens[0].text) || f.usesMacro(at)) {
 		r.macro(f, at, tokens[0].text)
 	}
 	if open > 3 && tokens[open-2].text == "::" {
@@ -264,25 +276,4 @@ func (r *reader) instance(f *file, at int, tokens []token) {
 		r.lose(f, at, name, "no file has the template of "+name+": read the file that declares it, too")
 		r.instances[name] = append(r.instances[name], joined(tokens[open+1:end]))
 	}
-}
-
-// find is the function that a registration names: `&ns::f<T>`, `f`, `TORCH_FN(f)`, `py::overload_cast<A>(&f)`. It is the last
-// word that stands in no arguments of a template.
-func (r *reader) find(tokens []token) (c *cFunction, name string) {
-	for i := 0; i < len(tokens); i++ {
-		if tokens[i].text == "<" {
-			if end := closingAngle(tokens, i); end > 0 {
-				i = end
-			}
-		} else if tokens[i].kind == word {
-			name = tokens[i].text
-		}
-	}
-	r.registered[name] = true
-	for _, d := range r.declared[name] {
-		if c == nil || d.body && !c.body {
-			c = d
-		}
-	}
-	return c, name
 }

@@ -107,6 +107,14 @@ type Function struct {
 // OpName is the name of the op that the function becomes.
 func (f *Function) OpName() string { return opName(f.Name) }
 
+// arrays is how many arrays the function takes and gives.
+func (f *Function) arrays() (n int) {
+	for _, p := range append(slices.Clone(f.Params), f.Results...) {
+		n += boolInt(p.Kind == Array || p.Kind == List)
+	}
+	return n
+}
+
 // reader collects what is read of all sources.
 type reader struct {
 	files     []*file
@@ -206,7 +214,7 @@ func (r *reader) unique() {
 		case !taken:
 			best[f.OpName()] = len(kept)
 			kept = append(kept, f)
-		case kept[i].C == nil && f.C != nil:
+		case kept[i].C == nil && f.C != nil && kept[i].arrays() == f.arrays():
 			r.note(kept[i].File, kept[i].Line, "%s: drafted from %s:%d, whose call is known", kept[i].Name, f.File, f.Line)
 			kept[i] = f
 		default:

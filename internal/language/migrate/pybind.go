@@ -1,6 +1,9 @@
 package migrate
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // pybind reads the blocks of PYBIND11_MODULE, and NB_MODULE of nanobind, which looks the same.
 func (r *reader) pybind(f *file) {
@@ -67,7 +70,7 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 		r.noteAt(f, at, "not read: %q is bound to a lambda: write a function, and read its file", name)
 		return
 	}
-	c, callee := r.find(args[0])
+	c, callee := r.find(f, args[0])
 	if callee == "" {
 		r.noteAt(f, at, "not read: %q is bound to nothing that has a name", name)
 		return
@@ -77,7 +80,8 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 		return
 	}
 	for _, d := range r.declared[callee] {
-		if d.shape() != c.shape() {
+		elsewhere := c.file.Name == f.Name && d.file.Name != f.Name
+		if d.shape() != c.shape() && !elsewhere && slices.Equal(d.scope, c.scope) {
 			r.noteAt(f, at, "%q is bound to %s, which is overloaded: read as in %s:%d, and not as in %s:%d", name, callee, c.file.Name, c.line, d.file.Name, d.line)
 			break
 		}

@@ -130,7 +130,10 @@ func (o *op) instantiated(param string) []string {
 		if base, _, _, _ := typeParts(lex(name)); strings.HasSuffix(base, "_t") && strings.Contains(name, " ") { // unsigned char
 			name = base
 		}
-		if elem := elements[name[strings.LastIndexByte(name, ':')+1:]]; elem != "" && o.held(name) && !slices.Contains(list, elem) {
+		switch elem := elements[name[strings.LastIndexByte(name, ':')+1:]]; {
+		case elem == "":
+			o.notes = append(o.notes, fmt.Sprintf("it is compiled for %s, too, of which nothing says what dtype it is", name))
+		case o.held(name) && !slices.Contains(list, elem):
 			list = append(list, elem)
 		}
 	}
@@ -174,6 +177,7 @@ func (o *op) fixCarried() {
 		}
 		for _, a := range append(slices.Clone(o.inputs), o.outputs...) {
 			if strings.HasPrefix(a.typ, v.name+"[") {
+				a.guessed = true
 				a.typ = v.oneOf[len(v.oneOf)-1] + strings.TrimPrefix(a.typ, v.name)
 				if v.oneOf[0] == "f32" {
 					a.typ = "f32" + a.typ[strings.IndexByte(a.typ, '['):]

@@ -63,7 +63,7 @@ func (a *argument) line(function string) string {
 		more += fmt.Sprintf(", list = %q", a.listOf)
 	}
 	decide := "shape, dtype"
-	if a.param.Pointer && a.param.Elem != "" {
+	if a.param.Pointer && a.param.Elem != "" && !a.guessed {
 		decide = "shape"
 	}
 	switch {

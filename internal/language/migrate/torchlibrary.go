@@ -135,7 +135,7 @@ func (r *reader) schemaDef(f *file, at int, args [][]token) {
 	}
 	fn.File, fn.Line, fn.Device = f.Name, f.line(at), r.deviceOf(f)
 	if len(args) > 1 {
-		r.find(args[1])
+		r.find(f, args[1])
 	}
 	r.functions = append(r.functions, fn)
 }
@@ -145,7 +145,7 @@ func (r *reader) implementation(args [][]token, device string) {
 	if len(args) < 2 {
 		return
 	}
-	r.find(args[len(args)-1])
+	r.find(r.module, args[len(args)-1])
 	name, _ := stringOf(args[0])
 	if len(args) > 2 {
 		device = joined(args[1])
