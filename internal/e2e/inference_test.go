@@ -17,7 +17,7 @@ func TestInferenceTypes(t *testing.T) {
 	mustOpcast(t, "-C", dir, "gen")
 	write(t, filepath.Join(dir, "pyrightconfig.json"), []byte(`{
   "include": ["adaptors", "backend/python"],
-  "extraPaths": ["backend/python/src", "adaptors/torch/src", "adaptors/jax/src", "adaptors/cupy/src", "adaptors/numpy/src"],
+  "extraPaths": ["backend/python/src", "adaptors/torch/src", "adaptors/jax/src", "adaptors/cupy/src", "adaptors/numpy/src", "adaptors/paddle/src"],
   "pythonVersion": "3.11",
   "typeCheckingMode": "strict"
 }`))
@@ -94,10 +94,12 @@ func TestInference(t *testing.T) {
 			passed[one.Adaptor]++
 		}
 	}
-	for _, adaptor := range []string{"torch", "jax", "numpy", "backend", "native"} {
+	for _, adaptor := range []string{"torch", "jax", "numpy", "paddle", "backend", "native"} {
 		if passed[adaptor] < 10*len(ops) {
 			t.Errorf("%s: only %d results of %d ops passed", adaptor, passed[adaptor], len(ops))
 		}
 	}
+	// PaddlePaddle has no tensors of the dtype of its scales: no failure of the op.
+	mustOpcast(t, "-C", dir, "test", "--no-build", "--profile", "fast", "--adaptor", "paddle", "--python", interpreter, "quantize_mxfp4")
 	mustOpcast(t, "-C", dir, "run", "merge_states", "--workload", "llama_8b_decode", "--python", interpreter, "--repeat", "1")
 }

@@ -17,6 +17,8 @@ from opcast_worker.gpu_memory import WORDS, kind_of, vendor
 BARE = ("uint16", "uint32", "uint64")
 """Dtypes that PaddlePaddle can name, but has no functions for."""
 
+LACKS = "PaddlePaddle has no tensors of dtype "
+
 
 class Numbered:
     """Exports a tensor with the number of its device."""
@@ -96,6 +98,16 @@ class Paddle(Caller):
         if name in BARE or not isinstance(found, self.paddle.dtype):
             raise Unsupported(f"PaddlePaddle has no functions for {name}")
         return found
+
+    def invoke(self, call: Bound, mode: str) -> Any:
+        """Call an op. One whose results have a dtype that PaddlePaddle lacks cannot be called."""
+        try:
+            return super().invoke(call, mode)
+        except NotImplementedError as error:
+            _, lacks, dtype = str(error).partition(LACKS)
+            if lacks:
+                raise Unsupported(lacks + dtype) from error
+            raise
 
     def read(self, array: Any) -> tuple[Request, bytes]:
         """Describe a tensor and return its elements."""
