@@ -92,7 +92,6 @@ PARTS: dict[tuple[str, str], Part] = {
     ("grouped_gemm_backward", "E"): Part(contents={"expert_offsets": only_last}),
     ("grouped_gemm_backward", "M"): Part({"grad_c": 0}, {"expert_offsets": until}),
     ("layer_norm", "N"): ROW,
-    ("layer_norm_backward", "*"): Part({"grad_y": 0}),
     ("layer_norm_backward", "N"): ROW,
     ("layernorm2d", "N"): ROW,
     ("merge_states", "S"): Part({"s_parts": -np.inf}),
@@ -120,7 +119,6 @@ PARTS: dict[tuple[str, str], Part] = {
     ("reshape_and_cache", "H"): Part(contents={"slot_mapping": some(0)}),
     ("reshape_and_cache", "N"): Part(contents={"slot_mapping": lambda _: range(6)}, sizes={"P": 6}),
     ("reshape_and_cache", "P"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),
-    ("rms_norm_backward", "*"): Part({"grad_y": 0}),
     ("rms_norm_backward", "N"): ROW,
     ("softmax_backward", "N"): Part({"y": 0}),
 } | {(gate + end, "D"): Part() for gate in GATES for end in ("", "_backward")}  # fmt: skip
