@@ -4,8 +4,9 @@ import "slices"
 
 // find is the function that a registration in a file names: `&ns::f<T>`, `f`, `TORCH_FN(f)`, `py::overload_cast<A>(&f)`. It is the last
 // word that stands in no arguments of a template. Of several with the name, one in the namespace that is written comes first, then one of
-// that file; of its declarations, the one with the body.
-func (r *reader) find(f *file, tokens []token) (c *cFunction, name string) {
+// that file; of its declarations, the one with the body. The second is another that fits as
+// well and takes something else.
+func (r *reader) find(f *file, tokens []token) (c, told *cFunction, name string) {
 	var spaces []string
 	for i := 0; i < len(tokens); i++ {
 		if tokens[i].text == "<" {
@@ -24,21 +25,21 @@ func (r *reader) find(f *file, tokens []token) (c *cFunction, name string) {
 	r.registered[name] = true
 	best := -1
 	for _, d := range r.declared[name] {
-		rank := 0
-		if len(spaces) > 0 && d.within(spaces) {
-			rank += 2
-		}
-		if d.file.Name == f.Name {
-			rank++
-		}
-		if rank > best {
-			c, best = d, rank
+		if rank := d.rank(f, spaces); rank > best {
+			c, best, told = d, rank, nil
+		} else if rank == best && told == nil && d.shape() != c.shape() {
+			told = d
 		}
 	}
-	if body := r.bodyOf(c); body != nil {
-		return body, name
+	if body := r.bodyOf(c); body != nil && slices.Equal(body.scope, c.scope) {
+		c = body
 	}
-	return c, name
+	return c, told, name
+}
+
+// rank says how well a function fits a name that is written in a file, with these namespaces before it.
+func (c *cFunction) rank(f *file, spaces []string) int {
+	return 2*boolInt(len(spaces) > 0 && c.within(spaces)) + boolInt(c.file.Name == f.Name)
 }
 
 // within says whether the innermost namespaces around a function are these.

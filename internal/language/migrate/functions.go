@@ -99,7 +99,7 @@ func (f *file) usesMacro(start int) bool {
 	end := closing(f.tokens, start+1)
 	name := f.tokens[start]
 	return name.kind == word && !strings.HasPrefix(name.text, "__") && name.text != "alignas" && name.text != "decltype" &&
-		end+1 < len(f.tokens) && f.tokens[end+1].kind == word
+		(end+1 < len(f.tokens) && f.tokens[end+1].kind == word || f.is(end+1, "[", "[") || f.is(end+1, "::"))
 }
 
 // opensScope says whether a { behind the tokens begins a namespace or extern "C". A nested namespace counts as one scope.

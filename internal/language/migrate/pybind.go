@@ -1,9 +1,6 @@
 package migrate
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // pybind reads the blocks of PYBIND11_MODULE, and NB_MODULE of nanobind, which looks the same.
 func (r *reader) pybind(f *file) {
@@ -70,7 +67,7 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 		r.noteAt(f, at, "not read: %q is bound to a lambda: write a function, and read its file", name)
 		return
 	}
-	c, callee := r.find(f, args[0])
+	c, other, callee := r.find(f, args[0])
 	if callee == "" {
 		r.noteAt(f, at, "not read: %q is bound to nothing that has a name", name)
 		return
@@ -79,12 +76,8 @@ func (r *reader) boundFunction(f *file, at int, name string, args [][]token) {
 		r.noteAt(f, at, "not read: %q is bound to %s, which no file declares: read the file that does, too", name, callee)
 		return
 	}
-	for _, d := range r.declared[callee] {
-		elsewhere := c.file.Name == f.Name && d.file.Name != f.Name
-		if d.shape() != c.shape() && !elsewhere && slices.Equal(d.scope, c.scope) {
-			r.noteAt(f, at, "%q is bound to %s, which is overloaded: read as in %s:%d, and not as in %s:%d", name, callee, c.file.Name, c.line, d.file.Name, d.line)
-			break
-		}
+	if other != nil {
+		r.noteAt(f, at, "%q is bound to %s, which is overloaded: read as in %s:%d, and not as in %s:%d", name, callee, c.file.Name, c.line, other.file.Name, other.line)
 	}
 	fn := Function{
 		Name: name, File: f.Name, Line: f.line(at), Params: append([]Param(nil), c.params...), Results: cppResults(c.result, r.types),
