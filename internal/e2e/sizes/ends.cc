@@ -3,12 +3,13 @@
 // Calls of billions of short rows would take minutes, for results of which only both ends are
 // looked at. The library under test is the one that is shipped: it asks for threads as it asks
 // those of PyTorch and XLA.
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <type_traits>
 
-#define private public  // the parts of a loop are what is changed here
+#include "opcast/parallel.h"
+#define private public  // the parts of a loop are what is changed here, and nothing else
 #include "opcast/job.h"
 #undef private
 

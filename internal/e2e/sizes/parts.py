@@ -103,31 +103,31 @@ PARTS: dict[tuple[str, str], Part] = {
     ("paged_attention", "Hq"): Part(contents=PAGE, along=("Hk",)),
     ("paged_attention", "M"): Part(contents=PAGE, sizes={"B": 2}),
     ("paged_attention", "P"): Part(contents=PAGE | {"block_tables": back}, pages=True),
+    ("paged_attention", "S"): Part(contents={"block_tables": some(1), "seq_lens": some(3)}, sizes={"P": 2}),
     ("paged_decode_attention", "B"): Part(contents=ONE | {"kv_indptr": only_last}),
     ("paged_decode_attention", "D"): Part({"q": 0}, ONE),
     ("paged_decode_attention", "Hk"): Part(contents=ONE, along=("Hq",)),
     ("paged_decode_attention", "Hq"): Part(contents=ONE, along=("Hk",)),
     ("paged_decode_attention", "M"): Part(contents={"kv_indptr": lambda n: [n - 3, n], "kv_indices": some(0)}),
     ("paged_decode_attention", "P"): Part(contents=ONE | {"kv_indices": back}, pages=True),
-    ("paged_attention", "S"): Part(contents={"block_tables": some(1), "seq_lens": some(3)}, sizes={"P": 2}),
     ("paged_decode_attention", "S"): Part(contents={"kv_indptr": some([0, 1]), "kv_indices": some(1), "kv_last_page_len": some(3)}, sizes={"P": 2}),
-    ("reshape_and_cache", "S"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),
     ("per_token_group_quant", "N"): Part(edge=32, unit=16),
     ("per_token_quant", "N"): ROW,
     ("reshape_and_cache", "D"): Part(contents={"slot_mapping": some(0)}),
     ("reshape_and_cache", "H"): Part(contents={"slot_mapping": some(0)}),
     ("reshape_and_cache", "N"): Part(contents={"slot_mapping": lambda _: range(6)}, sizes={"P": 6}),
     ("reshape_and_cache", "P"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),
+    ("reshape_and_cache", "S"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),
     ("rms_norm_backward", "N"): ROW,
     ("softmax_backward", "N"): Part({"y": 0}),
 } | {(gate + end, "D"): Part() for gate in GATES for end in ("", "_backward")}  # fmt: skip
 INTERLEAVED = ("swigluoai_and_mul", "swigluoai_and_mul_backward")  # others have gates, then values
 
 
-def along(
+def places(
     op: Any, grown: tuple[str, ...], edge: int, text: str, size: int, env: dict[str, Any]
 ) -> Any:
-    """Return which places of an axis are its ends; None if it does not grow."""
+    """Return the indices of both ends of an axis; None if it does not grow."""
     each, first, last = size, edge, edge
     if text.replace(" ", "") in [f"2*{d}" for d in grown]:
         if op.name in INTERLEAVED:

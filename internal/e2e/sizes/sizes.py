@@ -17,8 +17,8 @@ import numpy as np
 from definition import Op, call
 from ends import Ends
 from long_arrays import MOST, WINDOW, Fill, LeftOut, Memory, poison
-from parts import INTERLEAVED, PARTS, Part, along
-from whole import EDGE, SPECIAL, near
+from parts import INTERLEAVED, PARTS, Part, places
+from whole import SPECIAL, near
 
 SIZES = (2**31 - 1, 2**31, 2**32 + 8)
 MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # bytes of memory
@@ -56,27 +56,6 @@ def needed(op: Op, env: dict[str, Any]) -> str:
     return ""
 
 
-def edges(case: "Case", arg: dict[str, Any], x: np.ndarray, values: Any = None) -> np.ndarray:
-    """Return both ends of an array along the dim, all of one that lacks it; write values there, if any."""
-    at: Any = ()
-    for axis, text in enumerate(case.op.dims(arg)):
-        grown = (case.dim, *case.part.along)
-        places = along(case.op, grown, case.part.edge, text, x.shape[axis], case.env)
-        if places is not None:
-            at = (*[slice(None)] * axis, places)
-    if values is not None:
-        x[at] = values
-    return x[at].copy()
-
-
-def mute(case: "Case", arg: dict[str, Any], x: np.ndarray, value: float) -> None:
-    """Write a value between both ends of an array."""
-    kept = edges(case, arg, x)
-    flat, most = x.reshape(-1), 3 * WINDOW // x.itemsize
-    flat[:most] = flat[-most:] = value
-    edges(case, arg, x, kept)
-
-
 class Case:
     """An op and a size of one of its dims."""
 
@@ -99,7 +78,9 @@ class Case:
                     math.prod(self.op.shape(s, self.env))
                     * np.dtype(self.op.dtype(s, self.env)).itemsize
                 )
-                if MOST < size < 2 * MACHINE:  # what is beyond is refused
+                if (
+                    MOST < size < 2 * MACHINE
+                ):  # Linux refuses what is far beyond the machine's memory
                     raise LeftOut(f"scratch {s['name']} of {size >> 30} GiB")
 
     def array(self, arg: dict[str, Any], fill: Fill) -> np.ndarray:
@@ -127,6 +108,22 @@ class Case:
         special(self, inputs, outputs)
         return "right"
 
+    def ends(self, arg: dict[str, Any], x: np.ndarray) -> Any:
+        """Return the index of both ends of an array along the dim, and of all of one that lacks it."""
+        grown = (self.dim, *self.part.along)
+        for axis, text in enumerate(self.op.dims(arg)):
+            found = places(self.op, grown, self.part.edge, text, x.shape[axis], self.env)
+            if found is not None:
+                return (*[slice(None)] * axis, found)
+        return ()
+
+    def mute(self, arg: dict[str, Any], x: np.ndarray) -> None:
+        """Write what adds nothing between both ends of an array."""
+        at, most = self.ends(arg, x), 3 * WINDOW // x.itemsize
+        kept, flat = x[at].copy(), x.reshape(-1)
+        flat[:most] = flat[-most:] = self.part.middle[arg["name"]]
+        x[at] = kept
+
     def prepare(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """Write what the part needs into the inputs, and return both ends of them."""
         part, small = self.part, list[np.ndarray]()
@@ -136,38 +133,35 @@ class Case:
             last = part.edge
         for arg, x in zip(self.given, inputs):
             if arg["name"] in part.middle:
-                mute(self, arg, x, part.middle[arg["name"]])
-            ends = edges(self, arg, x)
+                self.mute(arg, x)
+            at = self.ends(arg, x)
+            small.append(x[at].copy())
             if values := part.contents.get(arg["name"]):
-                long = ends.shape != x.shape
-                ends[...] = values(part.edge + max(part.edge - beyond, 0))
-                edges(self, arg, x, ends if long else values(last))
-            small.append(ends)
+                small[-1][...] = values(part.edge + max(part.edge - beyond, 0))
+                x[at] = small[-1] if at else values(last)
         return small
 
     def slices(self, inputs: list[np.ndarray], outputs: list[np.ndarray]) -> str:
         """Compare both ends with a call of both ends: the bits must be the same, unless it is a sum."""
         small = self.prepare(inputs)
         mutated = [i for i, a in enumerate(self.given) if a.get("mutated")]
-        want = [
-            np.zeros_like(edges(self, a, y)) for a, y in zip(self.results, outputs)
-        ]  # no poison
+        # Zeros, for what no call writes would be the poison of the outputs.
+        want = [np.zeros_like(y[self.ends(a, y)]) for a, y in zip(self.results, outputs)]
         call(self.op, small, want)
         with nullcontext() if self.part.whole() else self.loops.only():
             call(self.op, inputs, outputs)
-        got = [edges(self, a, y) for a, y in zip(self.results, outputs)]
         want += [small[i] for i in mutated]
-        got += [edges(self, self.given[i], inputs[i]) for i in mutated]
-        for a, x, y in zip([*self.results, *(self.given[i] for i in mutated)], got, want):
-            self.compare(a, x, y)
+        written = [*zip(self.results, outputs), *((self.given[i], inputs[i]) for i in mutated)]
+        for (a, x), y in zip(written, want):
+            self.compare(a, x[self.ends(a, x)], y)
         return "right"
 
     def compare(self, arg: dict[str, Any], got: np.ndarray, want: np.ndarray) -> None:
         """Fail unless both ends of an array are what a call of both ends gives."""
-        if (
-            f"2*{self.dim}" in self.op.dims(arg) and self.op.name not in INTERLEAVED
-        ):  # where halves meet lies what the windows share
-            got, want = (np.delete(x, range(EDGE, x.shape[-1] - EDGE), -1) for x in (got, want))
+        if f"2*{self.dim}" in self.op.dims(arg) and self.op.name not in INTERLEAVED:
+            # Where halves meet lies memory that the windows share.
+            edge = self.part.edge
+            got, want = (np.delete(x, range(edge, x.shape[-1] - edge), -1) for x in (got, want))
         summed = self.dim in self.op.text.get("sums", []) and self.dim not in self.op.dims(arg)
         if summed and not self.part.whole():
             return  # a sum over all of it
@@ -209,8 +203,10 @@ def main() -> None:
     """Try all sizes of all dims."""
     folder, length, *names = sys.argv[1:]
     wrong, loops = 0, Ends()
-    for path in sorted(Path(folder).glob("*/*.toml")):
-        op = Op(path)
+    ops = [Op(path) for path in sorted(Path(folder).glob("*/*.toml"))]
+    stale = PARTS.keys() - {(op.name, dim) for op in ops for dim in op.symbols()}
+    assert not stale, f"no such dims: {stale}"
+    for op in ops:
         if names and op.name not in names:
             continue
         for dim, size in itertools.product(op.symbols(), SIZES):

@@ -28,7 +28,7 @@ def ends(x: np.ndarray) -> np.ndarray:
 
 
 def weight(x: np.ndarray) -> np.ndarray:
-    """Return what numbers weigh beside a largest of 40."""
+    """Return exp(x - 40): the weights of a softmax over numbers of which the largest is 40."""
     return np.exp(x - 40)
 
 

@@ -3,7 +3,6 @@ package migrate
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -130,15 +129,6 @@ func devicesOf[T any](list []T, deviceOf func(T) string) (devices []string) {
 	}
 	return devices
 }
-
-var (
-	outLike    = regexp.MustCompile(`(?i)(^|_)(out|outs|output|outputs|y|dst|dest|result|results|res|ret|o)\d*(_|$)`)
-	outName    = regexp.MustCompile(`(?i)^(out|outs|output|outputs|y|dst|dest|result|results|res|ret|o)\d*_?$`)
-	inOutLike  = regexp.MustCompile(`(?i)(^|_)(inout|cache|caches|residual|state|states|x|in|input|q|k|query|key|data|params?)\d*(_|$)`)
-	weightLike = regexp.MustCompile(`(?i)(^|_)(weights?|w|gamma|beta|bias|scales?|g|b)_?$`)
-	indexLike  = regexp.MustCompile(`(?i)(^|_)(idx|index|indices|ids?|slots?|mapping|positions?|pos|offsets?|indptr|lens?|lengths?|seqlens?|tables?|counts?|labels?|targets?)(_|$)`)
-	sizeLike   = regexp.MustCompile(`(?i)^(n|m|k|b|s|t|h|d|c|w|l|nnz)$|(^|_)(rows?|cols?|columns?|batch|batches|tokens?|hidden|heads?|width|height|channels?|size|len|length|count|numel|num|n|dims?|features?|seqlen|elements?)(_|$)`)
-)
 
 // longestList is how many parameters a function has at most that is drafted.
 const longestList = 256

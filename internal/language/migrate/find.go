@@ -4,9 +4,8 @@ import "slices"
 
 // find is the function that a registration in a file names: `&ns::f<T>`, `f`, `TORCH_FN(f)`, `py::overload_cast<A>(&f)`. It is the last
 // word that stands in no arguments of a template. Of several with the name, one in the namespace that is written comes first, then one of
-// that file; of its declarations, the one with the body. The second is another that fits as
-// well and takes something else.
-func (r *reader) find(f *file, tokens []token) (c, told *cFunction, name string) {
+// that file; of its declarations, the one with the body. Other is one that fits as well, and takes something else.
+func (r *reader) find(f *file, tokens []token) (c, other *cFunction, name string) {
 	var spaces []string
 	for i := 0; i < len(tokens); i++ {
 		if tokens[i].text == "<" {
@@ -26,15 +25,15 @@ func (r *reader) find(f *file, tokens []token) (c, told *cFunction, name string)
 	best := -1
 	for _, d := range r.declared[name] {
 		if rank := d.rank(f, spaces); rank > best {
-			c, best, told = d, rank, nil
-		} else if rank == best && told == nil && d.shape() != c.shape() {
-			told = d
+			c, best, other = d, rank, nil
+		} else if rank == best && other == nil && d.shape() != c.shape() {
+			other = d
 		}
 	}
 	if body := r.bodyOf(c); body != nil && slices.Equal(body.scope, c.scope) {
 		c = body
 	}
-	return c, told, name
+	return c, other, name
 }
 
 // rank says how well a function fits a name that is written in a file, with these namespaces before it.

@@ -60,3 +60,15 @@ func (o *op) free(wanted string) string {
 	}
 	return name
 }
+
+// outWords are names of results.
+const outWords = `(out|outs|output|outputs|y|dst|dest|result|results|res|ret|o)\d*`
+
+var (
+	outLike    = regexp.MustCompile(`(?i)(^|_)` + outWords + `(_|$)`)
+	outName    = regexp.MustCompile(`(?i)^` + outWords + `_?$`)
+	inOutLike  = regexp.MustCompile(`(?i)(^|_)(inout|cache|caches|residual|state|states|x|in|input|q|k|query|key|data|params?)\d*(_|$)`)
+	weightLike = regexp.MustCompile(`(?i)(^|_)(weights?|w|gamma|beta|bias|scales?|g|b)_?$`)
+	indexLike  = regexp.MustCompile(`(?i)(^|_)(idx|index|indices|ids?|slots?|mapping|positions?|pos|offsets?|indptr|lens?|lengths?|seqlens?|tables?|counts?|labels?|targets?)(_|$)`)
+	sizeLike   = regexp.MustCompile(`(?i)^(n|m|k|b|s|t|h|d|c|w|l|nnz)$|(^|_)(rows?|cols?|columns?|batch|batches|tokens?|hidden|heads?|width|height|channels?|size|len|length|count|numel|num|n|dims?|features?|seqlen|elements?)(_|$)`)
+)

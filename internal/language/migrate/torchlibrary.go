@@ -150,9 +150,9 @@ func (r *reader) implementation(args [][]token, device string) {
 	if len(args) > 2 {
 		device = joined(args[1])
 	}
-	for _, key := range []string{"cuda", "cpu", "hip"} { // as in torch::kCUDA
+	for _, known := range []string{"cuda", "cpu", "rocm"} {
+		key := strings.Replace(known, "rocm", "hip", 1) // as in torch::kHIP
 		if strings.Contains(strings.ToLower(device), key) {
-			known := map[string]string{"cuda": "cuda", "cpu": "cpu", "hip": "rocm"}[key]
 			name = name[strings.LastIndexByte(name, ':')+1:]
 			name, _, _ = strings.Cut(name, ".") // an overload
 			r.devices[name] = append(r.devices[name], known)
