@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"context"
+	"time"
+
 	"github.com/opcast/opcast/conformance/internal/calls"
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/trial"
@@ -13,6 +16,9 @@ type TrialRequest = trial.Request
 // Trial is one call of an op, with the reference's answer to it.
 type Trial = trial.Call
 
+// Answer is what the reference gives for one result.
+type Answer = trial.Answer
+
 // Verdict says how far a result of a trial is from the reference.
 type Verdict = trial.Verdict
 
@@ -21,6 +27,11 @@ type DType = cases.DType
 
 // ListLength is the length of a list of arrays if nobody says another one.
 const ListLength = cases.TestedLength
+
+// AskReference makes the call that is wanted, and asks the reference alone.
+func AskReference(ctx context.Context, python, root string, op *opdef.Op, w TrialRequest, limit time.Duration) (*Trial, error) {
+	return trial.Reference(ctx, python, root, op, w, limit)
+}
 
 // NewTrial makes the call that is wanted. Shapes that fit no call give the error that the call would raise.
 func NewTrial(op *opdef.Op, w TrialRequest) (*Trial, error) { return trial.New(op, w) }

@@ -4,7 +4,6 @@ package trial
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
 	"errors"
@@ -13,18 +12,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/conformance/internal/oracle"
-	"github.com/opcast/opcast/conformance/internal/run"
 	"github.com/opcast/opcast/internal/language/dtype"
 	"github.com/opcast/opcast/internal/language/ndarray"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/rule"
 	"github.com/opcast/opcast/internal/language/workload"
-	"github.com/opcast/opcast/internal/system/rpc"
 	"github.com/opcast/opcast/internal/system/safefile"
 )
 
@@ -169,38 +165,10 @@ func (t *Call) Record(ctx context.Context, python, root, dir string, limit time.
 	})
 }
 
-// unlimited is longer than anybody waits for a reference.
-const unlimited = 1000 * time.Hour
-
-// evaluate starts a worker for one reference.
-func evaluate(ctx context.Context, python, root string, c *cases.Case, limit time.Duration) (expected []oracle.Expected, err error) {
-	pool := run.NewPool(run.Options{Subject: run.Subject{Project: &opdef.Project{Dir: root}}, Effort: run.Effort{Python: python, Timeout: unlimited}})
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	w, err := pool.NewReference()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := w.Start(ctx); err != nil { // its imports are not the reference's
-		return nil, fmt.Errorf("reference of %s: %w", c.Op.Name, err)
-	}
-	within := ctx
-	if limit > 0 {
-		var end context.CancelFunc
-		within, end = context.WithTimeout(ctx, limit)
-		defer end()
-	}
-	oracle := &oracle.Python{Worker: w, Cache: map[[sha256.Size]byte][]oracle.Expected{}}
-	expected, err = oracle.Reference(within, c, "float64")
-	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && crash.Hung && ctx.Err() == nil {
-		return nil, fmt.Errorf("reference of %s (%s) did not end within %v", c.Op.Name, referencePlace(c.Op), limit)
-	}
-	return expected, err
-}
-
 // referencePlace is where the reference of an op is written.
 func referencePlace(op *opdef.Op) string {
 	if op.ReferenceModule != "" {
-		return strings.TrimSuffix(op.File, ".toml") + ".py"
+		return op.ReferenceFile
 	}
 	return fmt.Sprintf("%s:%d", op.File, op.Pos["reference"].Line)
 }

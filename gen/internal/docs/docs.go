@@ -2,6 +2,7 @@
 package docs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,10 +65,7 @@ func (v *page) DTypeNames() []string {
 
 // Formula is the reference as text.
 func (v *page) Formula() string {
-	if v.Reference != "" {
-		return strings.TrimSpace(v.Reference)
-	}
-	return strings.TrimSpace(v.ReferenceModule)
+	return strings.TrimSpace(cmp.Or(v.Reference, v.Op.Formula, v.ReferenceModule))
 }
 
 // AttrRow describes the values of an attr.

@@ -139,14 +139,14 @@ def absent(path: str, chain: list[ast.Attribute]) -> Iterator[Mistake]:
 
 
 def surplus(tree: ast.Module, names: list[str]) -> Iterator[Mistake]:
-    """Yield the parameters of the function reference that are no arguments of the op."""
+    """Yield the parameters of the function reference that are no arguments of the op, nor PyTorch."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name == "reference":
             plain = [*node.args.posonlyargs, *node.args.args]
             needed = plain[: len(plain) - len(node.args.defaults)]
             needed += [a for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults) if d is None]
             for a in needed:
-                if a.arg not in names:
+                if a.arg not in [*names, "torch"]:
                     yield (
                         a.lineno,
                         a.col_offset,

@@ -77,7 +77,7 @@ func textsOf(p *opdef.Project) []text {
 	for _, op := range p.Ops {
 		t := text{Text: strings.Trim(op.Reference, "\r\n"), Names: argumentsOf(op), file: op.File, start: op.Pos["reference"]}
 		if op.ReferenceModule != "" {
-			t.Text, t.Module, t.file = op.ReferenceModule, true, strings.TrimSuffix(op.File, ".toml")+".py"
+			t.Text, t.Module, t.file = op.ReferenceModule, true, op.ReferenceFile
 		}
 		t.start = place(p.Dir, t)
 		list = append(list, t)

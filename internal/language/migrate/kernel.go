@@ -117,14 +117,24 @@ func (o *op) kernel(namespace string) string {
 	}
 	fmt.Fprintf(&b, "namespace %s {\n\n", namespace)
 	if o.why != "" {
-		fmt.Fprintf(&b, "opcast::Status %s(const %[1]sArgs&, const opcast::Launch&) {\n", names.Pascal(o.name))
-		fmt.Fprintf(&b, "  return opcast::Status::Error(\"%s is a draft: let it do what %s of %s, line %d, does\");\n}\n",
-			o.file, cppText(o.fn.Name), cppText(o.fn.File), o.fn.Line)
+		b.WriteString(unwritten(names.Pascal(o.name), fmt.Sprintf("%s is a draft: let it do what %s of %s, line %d, does",
+			o.file, cppText(o.fn.Name), cppText(o.fn.File), o.fn.Line)))
 	} else {
 		b.WriteString(o.calling())
 	}
 	fmt.Fprintf(&b, "\n}  // namespace %s\n", namespace)
 	return b.String()
+}
+
+// unwritten is a kernel's function that raises an error.
+func unwritten(function, message string) string {
+	return fmt.Sprintf("opcast::Status %s(const %[1]sArgs&, const opcast::Launch&) {\n  return opcast::Status::Error(\"%s\");\n}\n", function, message)
+}
+
+// Unwritten is the file of a kernel that does nothing yet, for an op whose definition comes from elsewhere.
+func Unwritten(op, function, file, namespace string) string {
+	return fmt.Sprintf("// A draft. backend/gen/%s.gen.h says what args has.\n#include \"%[1]s.gen.h\"\n\nnamespace %s {\n\n%s\n}  // namespace %[2]s\n",
+		op, namespace, unwritten(function, file+" is a draft: let it do what the reference does"))
 }
 
 // cppText is a text within a string of C++.

@@ -98,6 +98,8 @@ type Op struct {
 	// Reference is the body of f(inputs..., attrs..., lets...) over float64 arrays. ReferenceModule is the text of a
 	// neighbouring <op>.py instead; exactly one of the two is set.
 	Reference, ReferenceModule string
+	// ReferenceFile holds the reference: the definition, or a file beside it. Formula is what pages show of a module, all if it is empty.
+	ReferenceFile, Formula string
 	// Module is the whole text of the neighbouring <op>.py, empty if there is none: beside a reference it may define
 	// samples, independent, properties and peers.
 	Module  string

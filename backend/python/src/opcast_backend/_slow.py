@@ -83,4 +83,11 @@ def _function(reference: Reference, xp: Any, values: dict[str, Any]) -> Any:
         return function(xp, **values)
     function.xp = xp
     wanted = inspect.signature(function.reference).parameters
-    return function.reference(**{k: v for k, v in values.items() if k in wanted})
+    given = {k: v for k, v in values.items() if k in wanted}
+    if "torch" not in wanted:
+        return function.reference(**given)
+    torch = import_module("torch")
+    tensors = {k: torch.from_numpy(v) if hasattr(v, "dtype") else v for k, v in given.items()}
+    made = function.reference(torch=torch, **tensors)
+    made = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
+    return tuple(None if m is None else m.double().numpy() for m in made)

@@ -15,5 +15,5 @@ type commands struct{ *app.App }
 func Commands(a *app.App) []*cobra.Command {
 	return app.Commands(commands{a},
 		newInitCmd, newNewCmd, newCICmd, newCheckCmd, newFmtCmd,
-		newSchemaCmd, newGenCmd, newExpandCmd, newDiffCmd, newExplainCmd, newRunCmd, newSassCmd, newPredictCmd)
+		newSchemaCmd, newGenCmd, newExpandCmd, newDiffCmd, newExplainCmd, newExportCmd, newRunCmd, newSassCmd, newPredictCmd)
 }

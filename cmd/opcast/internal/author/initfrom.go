@@ -25,6 +25,13 @@ import (
 
 // initFrom drafts ops from files of the project. A folder that is no project becomes one; one that is gets more ops.
 func (a commands) initFrom(dir, name string, flags *initFlags) error {
+	definitions, err := flags.definitions()
+	if err != nil {
+		return err
+	}
+	if definitions {
+		return a.initDefinitions(dir, name, flags)
+	}
 	sources, err := readSources(dir, flags.from)
 	if err != nil {
 		return err
@@ -33,14 +40,12 @@ func (a commands) initFrom(dir, name string, flags *initFlags) error {
 	if err != nil {
 		return err
 	}
-	target, existing := migrate.Project{Namespace: name + "_ops", Devices: flags.chosen}, (*opdef.Project)(nil)
-	if _, err := os.Stat(filepath.Join(dir, manifest.File)); err == nil {
-		if flags.shaping != "" {
-			return app.Usage("--%s: %s exists already, and says so itself", flags.shaping, manifest.File)
-		}
-		if existing, err = (&app.App{Dir: dir, Stderr: a.Stderr}).Load(); err != nil {
-			return err
-		}
+	target := migrate.Project{Namespace: name + "_ops", Devices: flags.chosen}
+	existing, err := a.existing(dir, flags)
+	if err != nil {
+		return err
+	}
+	if existing != nil {
 		functions, notes = withoutTaken(functions, notes, existing.Ops)
 		target = migrate.Project{Namespace: existing.Manifest.CPPNamespace(), Devices: existing.Manifest.Devices, Kind: existing.FreeKind()}
 	}

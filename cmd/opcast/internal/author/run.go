@@ -26,9 +26,9 @@ import (
 type runFlags struct {
 	python, workload, kernel, device, tool string
 
-	repeat       int
-	timeout      time.Duration
-	debug, watch bool
+	repeat                  int
+	timeout                 time.Duration
+	debug, watch, reference bool
 }
 
 func newRunCmd(a commands) *cobra.Command {
@@ -51,10 +51,7 @@ only when the call or the reference changes.`,
 					return a.printUsages(cmd.Context(), args, flag, device, flags.python)
 				}
 			}
-			if flags.watch {
-				return a.watch(cmd.Context(), args[0], args[1:], flags)
-			}
-			return a.run(cmd.Context(), args[0], args[1:], flags)
+			return a.runner(flags)(cmd.Context(), args[0], args[1:], flags)
 		},
 	}
 	app.PythonFlag(cmd, &flags.python)
@@ -66,10 +63,22 @@ only when the call or the reference changes.`,
 	cmd.Flags().DurationVar(&flags.timeout, "timeout", 30*time.Second, "how long one call, and the reference, may take; 0 means no limit")
 	cmd.Flags().BoolVar(&flags.debug, "debug", false, "build without optimisation, with debug information")
 	cmd.Flags().BoolVar(&flags.watch, "watch", false, "run again whenever a source file changes")
+	cmd.Flags().BoolVar(&flags.reference, "reference", false, "make no call: print what the reference gives, for which no kernel is needed")
 	cmd.Flags().Bool("ptxas", false, "make no call: print the registers, memory and instructions of its kernels for CUDA")
 	cmd.Flags().Bool("gfx", false, "make no call: print the registers, memory and size of its kernels for AMD's GPUs")
-	cmd.MarkFlagsMutuallyExclusive("tool", "watch", "ptxas", "gfx")
+	cmd.MarkFlagsMutuallyExclusive("tool", "watch", "reference", "ptxas", "gfx")
 	return cmd
+}
+
+// runner is what the flags ask for: one call, a call whenever a source changes, or the reference alone.
+func (a commands) runner(flags runFlags) func(context.Context, string, []string, runFlags) error {
+	switch {
+	case flags.reference:
+		return a.runReference
+	case flags.watch:
+		return a.watch
+	}
+	return a.run
 }
 
 // check refuses values that the flags do not have.
@@ -110,17 +119,11 @@ func (a commands) run(ctx context.Context, name string, words []string, flags ru
 
 // prepare makes the call that the words describe, hollow if only shapes matter, and brings the library up to date.
 func (a commands) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, words []string, flags runFlags, hollow bool) (*run, error) {
-	if err := flags.check(op); err != nil {
-		return nil, err
-	}
-	wanted, err := parseRequest(op, words, flags)
+	op, wanted, err := flags.request(op, words)
 	if err != nil {
 		return nil, err
 	}
 	wanted.NoData = hollow
-	if op, err = instance(op, &wanted); err != nil {
-		return nil, err
-	}
 	r := &run{commands: a, project: p, op: op, flags: flags}
 	if r.trial, err = conformance.NewTrial(op, wanted); err != nil {
 		return nil, err
@@ -139,6 +142,19 @@ func (a commands) prepare(ctx context.Context, p *opdef.Project, op *opdef.Op, w
 	}
 	r.library = filepath.Join(p.Dir, filepath.FromSlash(result.Library))
 	return r, nil
+}
+
+// request reads the call that the words describe, and the op for the lengths of its lists.
+func (f runFlags) request(op *opdef.Op, words []string) (*opdef.Op, conformance.TrialRequest, error) {
+	if err := f.check(op); err != nil {
+		return nil, conformance.TrialRequest{}, err
+	}
+	wanted, err := parseRequest(op, words, f)
+	if err != nil {
+		return nil, wanted, err
+	}
+	op, err = instance(op, &wanted)
+	return op, wanted, err
 }
 
 // run is one run of one call.

@@ -21,8 +21,13 @@ PRECISIONS: dict[str, tuple[str | None, str]] = {
 """The dtypes of integers that are no indices (None for their own), and of numbers of floating point."""
 
 
-def widen(array: NDArray, whole: str | None, real: str) -> NDArray:
-    """Return an array in the precision of the evaluation; booleans, and other integers, stay."""
+def widen(array: NDArray, whole: str | None, real: str, *, low: bool = False) -> NDArray:
+    """Return an array in the precision of the evaluation; booleans, and other integers, stay.
+
+    With ``low``, numbers of 8 bits stay, too: PyTorch converts them where a formula says so.
+    """
+    if low and array.dtype.name.startswith("float8"):
+        return array
     if array.dtype.kind == "c":
         return array.astype(np.result_type(real, "complex64"))
     if array.dtype.kind not in "iub":

@@ -39,7 +39,8 @@ class Reference:
         """Evaluate a reference on the given arguments."""
         try:
             evaluate = self.evaluation(request, invalid="warn")
-            results = evaluated(evaluate, self.arguments(request, blobs))
+            low = self.in_torch(request)
+            results = evaluated(evaluate, self.arguments(request, blobs, low=low))
             given = request["arguments"].values()
             lacking = any("none" in v or v.get("bool") is False for v in given)
             if text := misfit(results, request["complex"], may_lack=lacking):
@@ -64,9 +65,8 @@ class Reference:
         if "jax" in modules:
             modules["jax"].config.update("jax_enable_x64", True)
         if "torch" in modules:
-            # Else versions of another package decide about sums, and one fails where a size is 0.
-            modules["torch"].backends.opt_einsum.enabled = False
-            arguments = {k: tensor(modules["torch"], v) for k, v in arguments.items()}
+            modules["torch"].backends.opt_einsum.enabled = False  # torch_formula says why
+            arguments = {k: torch_formula().tensor(v) for k, v in arguments.items()}
         try:
             found = accepting(function)({**arguments, **modules})
         except Exception as error:  # the author's text may raise anything
@@ -78,7 +78,7 @@ class Reference:
         known = self.arguments(request, blobs)
         buffers = memories(blobs)
         for name, tagged in request["results"].items():
-            known[name] = self.argument(tagged, (None, "float64"), buffers)
+            known[name] = self.argument(tagged, partial(widen, whole=None, real="float64"), buffers)
         try:
             accepting(self.module(request)["properties"])(known)
         except AssertionError as error:
@@ -125,7 +125,7 @@ class Reference:
         answer: list[bytes] = []
         try:
             evaluate = self.evaluation(request)
-            arguments = self.arguments(request, blobs)
+            arguments = self.arguments(request, blobs, low=self.in_torch(request))
 
             def rise(name: str, low: NDArray, high: NDArray) -> float:
                 # Element by element before the sum: what did not change adds no rounding error, nor
@@ -140,26 +140,27 @@ class Reference:
             return {"error": f"{type(error).__name__}: {error}"}, []
         return {"error": ""}, answer
 
-    def arguments(self, request: Request, blobs: list[bytes]) -> Request:
-        """Return the arguments of a reference by name."""
+    def arguments(self, request: Request, blobs: list[bytes], *, low: bool = False) -> Request:
+        """Return the arguments of a reference by name, with numbers of 8 bits as they are if it takes those."""
         arguments: Request = {}
         buffers = memories(blobs)
         whole, real = PRECISIONS[request["precision"]]
         assert real != "longdouble" or np.finfo(real).nmant > 52, "longdouble is float64 here"
         for name in request["order"]:
-            precisions = whole if name in request["free"] else None, real
-            arguments[name] = self.argument(request["arguments"][name], precisions, buffers)
+            exact = whole if name in request["free"] else None
+            convert = partial(widen, whole=exact, real=real, low=low)
+            arguments[name] = self.argument(request["arguments"][name], convert, buffers)
         return arguments
 
     def argument(
-        self, tagged: Request, precisions: tuple[str | None, str], buffers: list[Memory]
+        self, tagged: Request, convert: Callable[[NDArray], NDArray], buffers: list[Memory]
     ) -> Any:
         """Return one argument of a reference."""
         ((kind, value),) = tagged.items()
         if kind == "list":
-            return [self.argument(item, precisions, buffers) for item in value]
+            return [self.argument(item, convert, buffers) for item in value]
         if kind == "array":
-            return widen(strided(value, memory(value, buffers)), *precisions)
+            return convert(strided(value, memory(value, buffers)))
         return float(value) if kind == "float" else value
 
     def evaluation(
@@ -167,7 +168,14 @@ class Reference:
     ) -> Callable[[Request], tuple[Any, ...]]:
         """Return a function from arguments by name to results."""
         call = accepting(self.function(request), invalid)
+        if self.in_torch(request):
+            real = PRECISIONS[request["precision"]][1]
+            call = partial(torch_formula().evaluate, call, real)
         return lambda arguments: results_of(request, call(arguments))
+
+    def in_torch(self, request: Request) -> bool:
+        """Say whether the reference is written in PyTorch, which it takes as an argument."""
+        return "torch" in inspect.signature(self.function(request)).parameters
 
     def function(self, request: Request) -> Callable[..., Any]:
         """Compile the body, or the module, of a reference."""
@@ -276,13 +284,9 @@ def plain(result: Any) -> NDArray:
     return np.asarray(result.detach().cpu().numpy() if hasattr(result, "detach") else result)
 
 
-def tensor(torch: Any, value: Any) -> Any:
-    """Return an array as a tensor of its own, and a list of arrays as one of tensors; other values stay."""
-    if isinstance(value, list):
-        return [tensor(torch, item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(value, np.ndarray):
-        return value
-    return torch.from_numpy(np.array(value))  # pyright: ignore[reportUnknownArgumentType]
+def torch_formula() -> Any:
+    """Return the module that needs PyTorch."""
+    return importlib.import_module("opcast_worker.torch_formula")
 
 
 def create(config: Request) -> Reference:

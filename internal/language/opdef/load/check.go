@@ -49,7 +49,7 @@ const (
 )
 
 // checkOp builds the op of a decoded file. Mistakes that concern several ops are found later.
-func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.List) {
+func checkOp(op *opdef.Op, doc *tomldoc.Document, beside neighbours, diags *diag.List) {
 	c := &checker{
 		doc: doc, op: op, diags: diags,
 		names: map[string]entity{}, sizes: map[string]bool{}, perElement: map[string]bool{},
@@ -57,7 +57,7 @@ func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.Lis
 	}
 	doc.Decode(&c.raw)
 	op.Pos = doc.Positions()
-	c.texts(module)
+	c.texts(beside.module)
 	c.header()
 	c.dtypes()
 	c.inputs()
@@ -76,7 +76,7 @@ func checkOp(op *opdef.Op, doc *tomldoc.Document, module string, diags *diag.Lis
 	c.conditions()
 	c.parallel()
 	c.kernels()
-	c.reference(module)
+	c.reference(beside)
 	c.samples()
 	c.workloads()
 	c.tolerance()

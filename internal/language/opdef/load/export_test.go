@@ -37,7 +37,7 @@ func loadText(project *projectfs.Tree, text string, forward ...*opdef.Op) (*opde
 		return nil, diags
 	}
 	op := &opdef.Op{Name: "demo", File: "opdefs/demo.toml", Devices: []string{"cpu"}}
-	checkOp(op, doc, "", &diags)
+	checkOp(op, doc, neighbours{}, &diags)
 	p.Ops = append([]*opdef.Op{op}, forward...)
 	collection.Check(p, &diags)
 	return op, slices.DeleteFunc(diags.Sorted(), func(d diag.Diagnostic) bool { return d.File != op.File })
@@ -47,7 +47,7 @@ func loadText(project *projectfs.Tree, text string, forward ...*opdef.Op) (*opde
 func forwardOp() *opdef.Op {
 	var ignored diag.List
 	op := &opdef.Op{Name: "forward", File: "opdefs/forward.toml"}
-	checkOp(op, tomldoc.Parse(op.File, []byte(forwardText), &ignored), "", &ignored)
+	checkOp(op, tomldoc.Parse(op.File, []byte(forwardText), &ignored), neighbours{}, &ignored)
 	return op
 }
 

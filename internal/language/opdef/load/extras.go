@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/flashinfer"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/code"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
@@ -18,15 +19,20 @@ var (
 	modulePattern = regexp.MustCompile(`(?m)^def (reference|samples|independent|properties|peers)\(`)
 )
 
-// reference takes the op's meaning from the key or from the neighbouring Python file.
-func (c *checker) reference(module string) {
-	given := c.doc.Has("reference")
+// reference takes the op's meaning from the key or from a file beside the definition.
+func (c *checker) reference(beside neighbours) {
+	given, module := c.doc.Has("reference"), beside.module
 	c.op.Reference, c.op.Module = c.raw.Reference, module
 	defined := c.op.Defines("reference")
 	if defined {
-		c.op.ReferenceModule = module
+		c.op.ReferenceModule, c.op.ReferenceFile = module, beside.file(c.op, ".py")
+	}
+	if beside.formula != nil && !given && !defined {
+		c.formula(beside)
+		return
 	}
 	switch {
+	case beside.broken: // which was told
 	case given && defined:
 		c.report("reference", code.Reference, "keep one of them", "reference is given here and in %s.py", c.op.Name)
 	case !given && module == "":
@@ -38,6 +44,21 @@ func (c *checker) reference(module string) {
 		c.report("", code.RefText, "define one, or delete the file", "%s.py defines none of reference, samples, independent, properties and peers", c.op.Name)
 	case c.doc.Given("reference"):
 		c.referenceText(c.raw.Reference)
+	}
+}
+
+// formula takes the op's meaning from a definition of FlashInfer, and what that says of contents if the Python file says nothing.
+func (c *checker) formula(beside neighbours) {
+	text := beside.module + "\n\n" + beside.formula.Module(c.op)
+	const future = "from __future__ import annotations"
+	if strings.Contains(text, future) {
+		text = future + "\n" + strings.ReplaceAll(text, future, "") // it has to come first
+	}
+	c.op.ReferenceModule = strings.TrimLeft(text, "\n")
+	c.op.ReferenceFile, c.op.Formula = beside.file(c.op, flashinfer.Ending), beside.formula.Reference
+	sampled := c.op.Defines("samples")
+	if c.op.Module = c.op.ReferenceModule; !sampled {
+		c.op.Module += beside.formula.Samples()
 	}
 }
 

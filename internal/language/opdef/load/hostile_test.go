@@ -63,7 +63,7 @@ func checkedAsBoth(t *testing.T, text string) (both [2]diag.List) {
 	for i := range both {
 		before := allocated()
 		if doc := tomldoc.Parse("f.toml", []byte(text), &both[i]); doc != nil && i == 0 {
-			checkOp(&opdef.Op{Name: "f"}, doc, "", &both[i])
+			checkOp(&opdef.Op{Name: "f"}, doc, neighbours{}, &both[i])
 		} else if doc != nil {
 			manifest.Check(doc, func(string) string { return "" }, &both[i])
 		}

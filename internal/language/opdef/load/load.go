@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/diag"
+	"github.com/opcast/opcast/internal/language/flashinfer"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/code"
 	"github.com/opcast/opcast/internal/language/opdef/collection"
@@ -115,15 +116,41 @@ func loadOp(t *projectfs.Tree, file string, devices []string, diags *diag.List) 
 	if doc == nil {
 		return nil
 	}
-	op := &opdef.Op{Name: name, File: file, Family: t.Family(file), Devices: devices}
-	module := ""
-	if neighbour := strings.TrimSuffix(file, ".toml") + ".py"; t.Exists(neighbour) {
-		text, err := t.Read(neighbour)
-		if err != nil {
-			diags.Add(diag.Pos{File: neighbour, Line: 1, Col: 1}, code.File, "", "%s", err)
+	op := &opdef.Op{Name: name, File: file, Family: t.Family(file), Devices: devices, ReferenceFile: file}
+	var beside neighbours
+	beside.module = strings.TrimPrefix(string(neighbour(t, file, ".py", diags)), tomldoc.ByteOrderMark)
+	if text := neighbour(t, file, flashinfer.Ending, diags); text != nil {
+		if beside.formula, err = flashinfer.Parse(text); err != nil {
+			beside.broken = true
+			diags.Add(diag.Pos{File: beside.file(op, flashinfer.Ending), Line: 1, Col: 1}, code.File, "", "%s", err)
 		}
-		module = strings.TrimPrefix(string(text), tomldoc.ByteOrderMark)
 	}
-	checkOp(op, doc, module, diags)
+	checkOp(op, doc, beside, diags)
 	return op
+}
+
+// neighbours are the files beside a definition.
+type neighbours struct {
+	// module is the text of the Python file; formula is a definition of FlashInfer, nil if there is none or it is broken.
+	module  string
+	formula *flashinfer.Definition
+	broken  bool
+}
+
+// file is the name of a file beside the definition of an op.
+func (neighbours) file(op *opdef.Op, ending string) string {
+	return strings.TrimSuffix(op.File, ".toml") + ending
+}
+
+// neighbour reads a file beside a definition; it is nil where there is none.
+func neighbour(t *projectfs.Tree, file, ending string, diags *diag.List) []byte {
+	name := strings.TrimSuffix(file, ".toml") + ending
+	if !t.Exists(name) {
+		return nil
+	}
+	text, err := t.Read(name)
+	if err != nil {
+		diags.Add(diag.Pos{File: name, Line: 1, Col: 1}, code.File, "", "%s", err)
+	}
+	return text
 }

@@ -1,0 +1,179 @@
+package export
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/opdef"
+	"github.com/opcast/opcast/internal/language/opdef/expr"
+)
+
+// head begins a reference that is written for NumPy, and calls it with tensors.
+const head = `import inspect
+
+import numpy as np
+import torch
+
+xp = np
+
+
+def ceildiv(a, b):
+    return -(-a // b)
+
+
+def _wide(x):
+    if not isinstance(x, torch.Tensor):
+        return x
+    x = x.detach().cpu()
+    return x.to(torch.float64).numpy() if x.is_floating_point() else x.numpy()
+
+
+`
+
+// reference is the source of the function "run", which evaluates the op's own reference in float64.
+func (e *exporter) reference() string {
+	var b strings.Builder
+	b.WriteString(head)
+	if e.op.ReferenceModule != "" {
+		b.WriteString(strings.TrimSpace(e.op.ReferenceModule) + "\n")
+	} else {
+		fmt.Fprintf(&b, "def reference(%s):\n", strings.Join(e.arguments(), ", "))
+		for _, line := range strings.Split(strings.Trim(e.op.Reference, "\r\n"), "\n") {
+			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
+		}
+	}
+	fmt.Fprintf(&b, "\n\n@torch.no_grad()\ndef run(%s):\n%s", strings.Join(e.parameters(), ", "), e.sizesInPython())
+	b.WriteString("    given = {" + quotedPairs(e.arguments()) + "}\n")
+	b.WriteString("    wanted = inspect.signature(reference).parameters\n")
+	b.WriteString("    if \"torch\" in wanted:\n        given[\"torch\"] = torch\n    else:\n        given = {name: _wide(value) for name, value in given.items()}\n")
+	b.WriteString("    with np.errstate(all=\"ignore\"):\n        made = reference(**{name: value for name, value in given.items() if name in wanted})\n")
+	b.WriteString("    made = made if isinstance(made, tuple) else (made,)\n")
+	fmt.Fprintf(&b, "    made = [made[i] for i in (%s)]\n", e.returned())
+	fmt.Fprintf(&b, "    dtypes = (%s)\n", e.resultTypes())
+	fmt.Fprintf(&b, "    made = [m if m is None else torch.as_tensor(m, device=%s.device).to(d) for m, d in zip(made, dtypes)]\n", e.op.Inputs[0].Name)
+	b.WriteString("    return tuple(made) if len(made) > 1 else made[0]\n")
+	return b.String()
+}
+
+// arguments are the names that the op's reference may take.
+func (e *exporter) arguments() []string {
+	names := slices.Concat(opdef.ArgNames(e.op.Inputs), e.op.AttrNames())
+	for _, l := range e.op.Lets {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// parameters are those of "run", in the order of the definition's inputs: what is optional has a default.
+func (e *exporter) parameters() (list []string) {
+	for _, name := range e.def.Inputs.Names {
+		if e.def.Inputs.By[name].Optional {
+			name += "=" + python(e.op.AttrValue(nil, name))
+		}
+		list = append(list, name)
+	}
+	return list
+}
+
+// sizesInPython are the statements that compute sizes, fixed attributes, defaults that depend on sizes, and lets.
+func (e *exporter) sizesInPython() string {
+	var b strings.Builder
+	needed := map[string]bool{}
+	for _, l := range e.op.Lets {
+		l.Expr.Walk(func(n *expr.Expr) { needed[n.Name] = true })
+	}
+	for _, a := range e.op.Attrs {
+		if a.DefaultExpr != nil {
+			a.DefaultExpr.Walk(func(n *expr.Expr) { needed[n.Name] = true })
+		}
+	}
+	bound := map[string]bool{}
+	for _, in := range e.op.Inputs {
+		for i, d := range in.Type.Dims {
+			if d.Plain() && needed[d.Expr.Name] && !bound[d.Expr.Name] && !in.Optional {
+				bound[d.Expr.Name] = true
+				at := i
+				if in.Type.Dims[0].Leading() {
+					at = i - len(in.Type.Dims)
+				}
+				fmt.Fprintf(&b, "    %s = %s.shape[%d]\n", d.Expr.Name, in.Name, at)
+			}
+		}
+	}
+	for _, a := range e.op.Attrs {
+		switch _, input := e.def.Inputs.By[a.Name]; {
+		case a.DefaultExpr != nil:
+			fmt.Fprintf(&b, "    %s = %s if %[1]s is None else %[1]s\n", a.Name, a.DefaultExpr.Text)
+		case a.Binds != "":
+			fmt.Fprintf(&b, "    %s = %q\n", a.Name, dtype.LongName(e.short(opdef.Type{Var: a.Binds})))
+		case !input:
+			fmt.Fprintf(&b, "    %s = %s\n", a.Name, python(e.fixed(a.Name)))
+		}
+	}
+	for _, l := range e.op.Lets {
+		fmt.Fprintf(&b, "    %s = %s\n", l.Name, l.Expr.Text)
+	}
+	return b.String()
+}
+
+// returned are the places of the results that the definition has: saved ones are not among them.
+func (e *exporter) returned() (list string) {
+	place := 0
+	for _, out := range e.op.Outputs {
+		if !out.Saved {
+			list += fmt.Sprintf("%d, ", place)
+		}
+		place++
+	}
+	for range e.op.Mutated() {
+		list += fmt.Sprintf("%d, ", place)
+		place++
+	}
+	return list
+}
+
+func (e *exporter) resultTypes() (list string) {
+	for _, name := range e.def.Outputs.Names {
+		list += "torch." + e.def.Outputs.By[name].DType + ", "
+	}
+	return list
+}
+
+// python is a value of an attribute in Python.
+func python(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		return map[bool]string{true: "True", false: "False"}[v]
+	case string:
+		return strconv.QuoteToASCII(v)
+	case []int64:
+		return "[" + strings.Join(strings.Fields(strings.Trim(fmt.Sprint(v), "[]")), ", ") + "]"
+	case float64:
+		return python64(v)
+	}
+	return fmt.Sprint(v)
+}
+
+var integral = regexp.MustCompile(`^-?\d+$`)
+
+func python64(v float64) string {
+	text := strconv.FormatFloat(v, 'g', -1, 64)
+	if integral.MatchString(text) {
+		text += ".0"
+	}
+	return text
+}
+
+func quotedPairs(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, fmt.Sprintf("%q: %[1]s", name))
+	}
+	return strings.Join(list, ", ")
+}
