@@ -44,7 +44,7 @@ def mistakes(item: dict[str, Any]) -> list[Mistake]:
     except (ValueError, RecursionError, MemoryError) as error:
         return [(1, 0, f"Python cannot read it: {error}", "")]
     found = [*unknown(tree, table), *lacking(tree, table)]
-    if item["module"]:
+    if item["module"] and item["names"] is not None:
         found += surplus(tree, item["names"])
     return [(line - indent, column - 4 * indent, *rest) for line, column, *rest in sorted(found)]
 

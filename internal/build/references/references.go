@@ -23,9 +23,10 @@ var program string
 
 // text is one that Python reads: the body of a function, or a module.
 type text struct {
-	Text   string   `json:"text"`
-	Module bool     `json:"module"`
-	Names  []string `json:"names"`
+	Text   string `json:"text"`
+	Module bool   `json:"module"`
+	// Names are what the function reference may take; nil if the text has none that is called by them.
+	Names []string `json:"names"`
 	// file is where it stands, from start on.
 	file  string
 	start diag.Pos
@@ -79,10 +80,23 @@ func textsOf(p *opdef.Project) []text {
 		if op.ReferenceModule != "" {
 			t.Text, t.Module, t.file = op.ReferenceModule, true, op.ReferenceFile
 		}
+		if op.Formula != "" {
+			t.Text, t.Names = withHelpers(p.Dir, op), nil
+		}
 		t.start = place(p.Dir, t)
 		list = append(list, t)
 	}
 	return list
+}
+
+// withHelpers is the formula of an op behind the Python file beside its definition, whose names it may use.
+func withHelpers(dir string, op *opdef.Op) string {
+	const future = "from __future__ import annotations\n" // it comes first, or not at all
+	helpers, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(op.File, ".toml")+".py"))
+	if err != nil {
+		return op.Formula
+	}
+	return future + strings.ReplaceAll(string(helpers)+"\n"+op.Formula, future, "")
 }
 
 // argumentsOf are the names that a reference is called with.

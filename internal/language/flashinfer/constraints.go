@@ -147,7 +147,7 @@ func (s *signature) known(text string) bool {
 	for _, w := range word.FindAllString(text, -1) {
 		_, axis := s.sizes[w]
 		axis = axis && (s.def.bound(w) || s.axes[w] != s.sizes[w])
-		if !axis && s.attr(w) == "" && !slices.Contains([]string{"and", "or", "not"}, w) {
+		if !axis && s.attr(w) == "" && !slices.Contains([]string{"and", "or", "not", "min", "max"}, w) {
 			return false
 		}
 	}

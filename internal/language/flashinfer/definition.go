@@ -165,16 +165,31 @@ func last(source string) string {
 	return found[len(found)-1][1]
 }
 
-// required says whether the formula has a parameter of the name without a default.
-func (d *Definition) required(parameter string) bool {
+// parameters is the text of the formula's parameters.
+func (d *Definition) parameters() string {
 	_, rest, _ := strings.Cut(d.Reference, "def "+d.Formula()+"(")
 	depth := 0
 	end := strings.IndexFunc(rest, func(r rune) bool {
 		depth += strings.Count("([{", string(r)) - strings.Count(")]}", string(r))
 		return depth < 0
 	})
+	return rest[:max(end, 0)]
+}
+
+// required says whether the formula has a parameter of the name without a default.
+func (d *Definition) required(parameter string) bool {
 	pattern := regexp.MustCompile(`(?m)(?:^|[\s,(*])` + regexp.QuoteMeta(parameter) + `\s*(:[^,=]*)?(,|$)`)
-	return end >= 0 && pattern.MatchString(rest[:end])
+	return pattern.MatchString(d.parameters())
+}
+
+// preset is the number or truth value that the formula has as the default of a parameter, as TOML writes it; "" if it has none.
+func (d *Definition) preset(parameter string) string {
+	pattern := regexp.MustCompile(`(?m)(?:^|[\s,(*])` + regexp.QuoteMeta(parameter) + `\s*(?::[^,=]*)?=\s*(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True|False)\s*(?:,|$)`)
+	m := pattern.FindStringSubmatch(d.parameters())
+	if m == nil {
+		return ""
+	}
+	return strings.ToLower(m[1])
 }
 
 // constants are the values of the axes that have one.

@@ -85,6 +85,9 @@ func (s *signature) arguments() (inputs, attrs, order []string) {
 			if t.Optional {
 				more = ", optional = true"
 			}
+			if value := s.preset(name); value != "" {
+				more = ", default = " + value
+			}
 			attrs = append(attrs, fmt.Sprintf("  { name = %q, type = %q%s, doc = %s },\n", here, s.attr(name), more, quoted(t.Description, "Argument "+name)))
 			order = append(order, here)
 		default:
@@ -99,6 +102,22 @@ func (s *signature) arguments() (inputs, attrs, order []string) {
 		order = s.callable(unique(append(order, natural...)), attrs)
 	}
 	return append(inputs, optional...), attrs, order
+}
+
+// preset is the default of an attribute that the formula gives a fitting one, "" otherwise.
+func (s *signature) preset(name string) string {
+	value := s.def.preset(name)
+	truth := value == "true" || value == "false"
+	switch s.attr(name) {
+	case "bool":
+		return map[bool]string{true: value}[truth]
+	case "int":
+		if number := map[string]string{"true": "1", "false": "0"}[value]; truth {
+			return number // FlashInfer records truth values as integers
+		}
+		return map[bool]string{true: value}[!strings.ContainsAny(value, ".e")]
+	}
+	return map[bool]string{true: value}[!truth]
 }
 
 // callable is an order without the attributes behind the last input, which callers name.

@@ -13,13 +13,15 @@ def opcast_called(
     function: Any, given: Table, inputs: Table, results: Table, constants: Table
 ) -> tuple[Any, ...]:
     """Call a formula; return the results that are ours, then the overwritten inputs."""
-    known: Table = {name: given.get(here) for name, (here, _) in inputs.items()}
-    for name, (_, shape) in inputs.items():
-        if shape is not None and known[name] is not None:
-            known = dict(zip(shape, known[name].shape)) | known
+    named: Table = {name: given.get(here) for name, (here, _) in inputs.items()}
     parameters = inspect.signature(function).parameters
-    unnamed = [known[name] for name in inputs if name not in parameters]
-    known = constants | {name: value for name, value in known.items() if value is not None}
+    unnamed = [value for name, value in named.items() if name not in parameters]
+    present = {name: value for name, value in named.items() if value is not None}
+    known = dict(constants)
+    for name, value in present.items():
+        if inputs[name][1] is not None:
+            known |= dict(zip(inputs[name][1], value.shape))
+    known |= present
     chosen: Table = {}
     for name, parameter in parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -36,11 +38,11 @@ def opcast_called(
         listed = [given.get(place) for place in results.values()]
     if len(listed) < len(results):
         raise ValueError(f"the formula gives {len(listed)} of {len(results)} results")
-    named = dict(zip(results, listed))
+    made = dict(zip(results, listed))
     ours = [name for name, place in results.items() if place is None]
     places = {place: name for name, place in results.items() if place is not None}
     overwritten = [places[here] for here, _ in inputs.values() if here in places]
-    return tuple(named[name] for name in [*ours, *overwritten])
+    return tuple(made[name] for name in [*ours, *overwritten])
 
 
 def opcast_contents(

@@ -18,9 +18,11 @@ var formula string
 func (d *Definition) Module(op *opdef.Op) string {
 	s := read(d)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n\n%s\n\n%s\n\n", strings.TrimSpace(d.Reference), strings.TrimSpace(formula), s.tables(op))
+	// The formula has a scope of its own, in which the author's helpers are: it may define names such as "reference".
+	fmt.Fprintf(&b, "_SCOPE = dict(globals())\nexec(compile(%s, %s, \"exec\"), _SCOPE)\n\n\n%s\n\n%s\n\n",
+		strconv.QuoteToASCII(d.Reference), strconv.QuoteToASCII(op.Name+Ending), strings.TrimSpace(formula), s.tables(op))
 	parameters := append(opdef.ArgNames(op.Inputs), op.AttrNames()...)
-	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    return opcast_called(%s, locals(), _INPUTS, _RESULTS, _CONSTANTS)\n",
+	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    return opcast_called(_SCOPE[%q], locals(), _INPUTS, _RESULTS, _CONSTANTS)\n",
 		strings.Join(parameters, ", "), op.Name, d.Formula())
 	return b.String()
 }

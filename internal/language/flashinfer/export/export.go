@@ -77,7 +77,7 @@ func Export(op *opdef.Op, fixed Fixed) (*Exported, error) {
 	}
 	e.conditions()
 	e.def.Name += e.suffix()
-	e.def.Reference = e.reference()
+	e.def.Reference, e.def.Init = e.reference(), e.init()
 	return &Exported{&e.def, e}, nil
 }
 
@@ -227,6 +227,11 @@ func (e *exporter) conditions() {
 	for _, c := range e.op.Requires {
 		if len(c.Symbols()) > 0 {
 			e.derived = append(e.derived, condition{c.Text, c.Symbols()})
+		}
+	}
+	for _, a := range e.op.Attrs {
+		if a.Type == "int" && a.Min != nil {
+			e.derived = append(e.derived, condition{fmt.Sprintf("%s >= %v", a.Name, a.Min), []string{a.Name}})
 		}
 	}
 	for _, c := range e.derived {

@@ -47,17 +47,25 @@ func (e *exporter) reference() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n\n@torch.no_grad()\ndef run(%s):\n%s", strings.Join(e.parameters(), ", "), e.sizesInPython())
-	b.WriteString("    given = {" + quotedPairs(e.arguments()) + "}\n")
-	b.WriteString("    wanted = inspect.signature(reference).parameters\n")
-	b.WriteString("    if \"torch\" in wanted:\n        given[\"torch\"] = torch\n    else:\n        given = {name: _wide(value) for name, value in given.items()}\n")
-	b.WriteString("    with np.errstate(all=\"ignore\"):\n        made = reference(**{name: value for name, value in given.items() if name in wanted})\n")
-	b.WriteString("    made = made if isinstance(made, tuple) else (made,)\n")
-	fmt.Fprintf(&b, "    made = [made[i] for i in (%s)]\n", e.returned())
-	fmt.Fprintf(&b, "    dtypes = (%s)\n", e.resultTypes())
-	fmt.Fprintf(&b, "    made = [m if m is None else torch.as_tensor(m, device=%s.device).to(d) for m, d in zip(made, dtypes)]\n", e.op.Inputs[0].Name)
-	b.WriteString("    return tuple(made) if len(made) > 1 else made[0]\n")
+	fmt.Fprintf(&b, tail, quotedPairs(e.arguments()), e.returned(), e.resultTypes(), e.op.Inputs[0].Name)
 	return b.String()
 }
+
+// tail ends the function "run".
+const tail = `    given = {%s}
+    wanted = inspect.signature(reference).parameters
+    if "torch" in wanted:
+        given["torch"] = torch
+    else:
+        given = {name: _wide(value) for name, value in given.items()}
+    with np.errstate(all="ignore"):
+        made = reference(**{name: value for name, value in given.items() if name in wanted})
+    made = made if isinstance(made, tuple) else (made,)
+    made = [made[i] for i in (%s)]
+    dtypes = (%s)
+    made = [m if m is None else torch.as_tensor(m, device=%s.device).to(d) for m, d in zip(made, dtypes)]
+    return tuple(made) if len(made) > 1 else made[0]
+`
 
 // arguments are the names that the op's reference may take.
 func (e *exporter) arguments() []string {
@@ -68,15 +76,13 @@ func (e *exporter) arguments() []string {
 	return names
 }
 
-// parameters are those of "run", in the order of the definition's inputs: what is optional has a default.
-func (e *exporter) parameters() (list []string) {
-	for _, name := range e.def.Inputs.Names {
-		if e.def.Inputs.By[name].Optional {
-			name += "=" + python(e.op.AttrValue(nil, name))
-		}
-		list = append(list, name)
+// parameters are those of "run", in the order of the definition's inputs: what is optional has a default, but before what is not.
+func (e *exporter) parameters() []string {
+	names := slices.Clone(e.def.Inputs.Names)
+	for i := len(names) - 1; i >= 0 && e.def.Inputs.By[names[i]].Optional; i-- {
+		names[i] += "=" + python(e.op.AttrValue(nil, names[i]))
 	}
-	return list
+	return names
 }
 
 // sizesInPython are the statements that compute sizes, fixed attributes, defaults that depend on sizes, and lets.
@@ -91,16 +97,11 @@ func (e *exporter) sizesInPython() string {
 			a.DefaultExpr.Walk(func(n *expr.Expr) { needed[n.Name] = true })
 		}
 	}
-	bound := map[string]bool{}
-	for _, in := range e.op.Inputs {
-		for i, d := range in.Type.Dims {
-			if d.Plain() && needed[d.Expr.Name] && !bound[d.Expr.Name] && !in.Optional {
-				bound[d.Expr.Name] = true
-				at := i
-				if in.Type.Dims[0].Leading() {
-					at = i - len(in.Type.Dims)
-				}
-				fmt.Fprintf(&b, "    %s = %s.shape[%d]\n", d.Expr.Name, in.Name, at)
+	for _, name := range e.def.Inputs.Names {
+		for i, axis := range e.def.Inputs.By[name].Shape {
+			if needed[axis] && !e.def.Inputs.By[name].Optional {
+				needed[axis] = false
+				fmt.Fprintf(&b, "    %s = %s.shape[%d]\n", axis, name, i)
 			}
 		}
 	}

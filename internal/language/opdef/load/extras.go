@@ -49,12 +49,7 @@ func (c *checker) reference(beside neighbours) {
 
 // formula takes the op's meaning from a definition of FlashInfer, and what that says of contents if the Python file says nothing.
 func (c *checker) formula(beside neighbours) {
-	text := beside.module + "\n\n" + beside.formula.Module(c.op)
-	const future = "from __future__ import annotations"
-	if strings.Contains(text, future) {
-		text = future + "\n" + strings.ReplaceAll(text, future, "") // it has to come first
-	}
-	c.op.ReferenceModule = strings.TrimLeft(text, "\n")
+	c.op.ReferenceModule = strings.TrimLeft(beside.module+"\n\n"+beside.formula.Module(c.op), "\n")
 	c.op.ReferenceFile, c.op.Formula = beside.file(c.op, flashinfer.Ending), beside.formula.Reference
 	sampled := c.op.Defines("samples")
 	if c.op.Module = c.op.ReferenceModule; !sampled {
