@@ -77,13 +77,15 @@ rm -rf build/cache
 $(GO) build -o build/ccache/ccache ./internal/testkit/ccache
 unset MAKEFLAGS; cxx="$${CXX:-c++}"; PATH="$(CURDIR)/build/ccache:$$PATH" CXX="ccache $${cxx#ccache }" CCACHE_DIR="$(CURDIR)/build/ccache/objects" \
 	OPCAST_CACHE_DIR="$(CURDIR)/build/cache" OPCAST_CUDA_ARCH=90 GOMAXPROCS=3 \
-	$(GO) test -json -count=1 -vet=off -p=2 -timeout=80m $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
+	$(GO) test -json -count=1 -vet=off -p=2 -timeout=$(TIMEOUT) $(SHORT) ./conformance/internal/run ./internal/e2e ./... | $(GO) run ./internal/testkit/testsum
 endef
 
+TIMEOUT = 80m# of a package
 test: SHORT = -short
 test: cuda check cpu-library ## Run tests of every kind, the long ones with some ops; they need minutes.
 	$(RUN_TESTS)
 
+test-all: TIMEOUT = 12h# the long tests of two packages need hours
 test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
 test-all: cuda check build ## Run all tests with all ops; they need hours.
 	$(RUN_TESTS)

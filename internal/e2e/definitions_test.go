@@ -14,7 +14,7 @@ func TestDefinitionsAndBack(t *testing.T) {
 	t.Parallel()
 	tool, dir := tooltest.Path(t), t.TempDir()
 	words := []string{tool, "init", filepath.Join(dir, "back")}
-	for _, op := range []string{"rms_norm", "merge_state", "embedding", "flash_attn_varlen", "per_token_quant", "topk_softmax", "rope"} {
+	for _, op := range []string{"rms_norm", "merge_state", "embedding", "flash_attn_varlen", "per_token_quant", "topk_softmax", "rope", "warp_bitonic_sort"} {
 		file := filepath.Join(dir, op+".json")
 		text := run(t, command(t, root(t), tool, "export", "flashinfer", op))
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -27,7 +27,7 @@ func TestDefinitionsAndBack(t *testing.T) {
 		"--opdefs", filepath.Join(dir, "back", "opdefs"), "--library", filepath.Join(root(t), "backend", "python", "src", "opcast_backend", "lib", "libopcast.so"),
 		"--adaptor", "backend", "--only", only(t, "value", "sizes"),
 	}
-	if code, printed, r := tested(t, tool, judged...); code != 0 || len(r.Results) < 14 {
+	if code, printed, r := tested(t, tool, judged...); code != 0 || len(r.Results) < 16 {
 		t.Fatalf("exit code %d\n%s", code, printed)
 	}
 

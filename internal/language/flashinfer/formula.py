@@ -66,8 +66,9 @@ def opcast_contents(
         exec(source, scope)
         given = {**known, "device": "cpu", "seed": int(rng.integers(2**31))}
         wanted = inspect.signature(scope[init]).parameters
+        takes_all = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
         with contextlib.suppress(ImportError):  # of a library that is not here
-            made = scope[init](**{k: v for k, v in given.items() if k in wanted})
+            made = scope[init](**{k: v for k, v in given.items() if takes_all or k in wanted})
     contents: Table = {}
     for name, (here, axis_names) in inputs.items():
         if (

@@ -85,6 +85,8 @@ def tensor(value: Any, real: torch.dtype | None = None) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     array: NDArray = np.require(value, None, ["C", "W"])  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if min(array.strides, default=0) < 0:  # which one element may have that is contiguous
+        array = array.copy()
     if array.dtype.name.startswith("float8"):
         return from_numpy(array.view(np.uint8)).view(getattr(torch, array.dtype.name))
     kept = {"O": "int64", "g": "float64"}.get(array.dtype.char, array.dtype)

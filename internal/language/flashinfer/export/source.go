@@ -63,7 +63,8 @@ const tail = `    given = {%s}
     made = made if isinstance(made, tuple) else (made,)
     made = [made[i] for i in (%s)]
     dtypes = (%s)
-    made = [m if m is None else torch.as_tensor(m, device=%s.device).to(d) for m, d in zip(made, dtypes)]
+    made = [torch.as_tensor(np.array(m, order="C")) if isinstance(m, (np.ndarray, np.generic)) else m for m in made]
+    made = [m if m is None else m.to(%s.device, d) for m, d in zip(made, dtypes)]
     return tuple(made) if len(made) > 1 else made[0]
 `
 
