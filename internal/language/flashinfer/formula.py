@@ -9,6 +9,13 @@ import numpy as np
 Table = dict[str, Any]
 
 
+def opcast_formula(helpers: Table, source: str, file: str, name: str) -> Any:
+    """Return the function of a source, whose scope is its own: it may define names such as "reference"."""
+    scope = dict(helpers)
+    exec(compile(source, file, "exec"), scope)
+    return scope[name]
+
+
 def opcast_called(
     function: Any, given: Table, inputs: Table, results: Table, constants: Table
 ) -> tuple[Any, ...]:

@@ -18,12 +18,11 @@ var formula string
 func (d *Definition) Module(op *opdef.Op) string {
 	s := read(d)
 	var b strings.Builder
-	// The formula has a scope of its own, in which the author's helpers are: it may define names such as "reference".
-	fmt.Fprintf(&b, "_SCOPE = dict(globals())\nexec(compile(%s, %s, \"exec\"), _SCOPE)\n\n\n%s\n\n%s\n\n",
-		strconv.QuoteToASCII(d.Reference), strconv.QuoteToASCII(op.Name+Ending), strings.TrimSpace(formula), s.tables(op))
+	fmt.Fprintf(&b, "_FORMULA = %s\n\n\n%s\n\n%s\n\n", strconv.QuoteToASCII(d.Reference), strings.TrimSpace(formula), s.tables(op))
 	parameters := append(opdef.ArgNames(op.Inputs), op.AttrNames()...)
-	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    return opcast_called(_SCOPE[%q], locals(), _INPUTS, _RESULTS, _CONSTANTS)\n",
-		strings.Join(parameters, ", "), op.Name, d.Formula())
+	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    given = locals()\n", strings.Join(parameters, ", "), op.Name)
+	fmt.Fprintf(&b, "    function = opcast_formula(globals(), _FORMULA, %q, %q)\n", op.Name+Ending, d.Formula())
+	b.WriteString("    return opcast_called(function, given, _INPUTS, _RESULTS, _CONSTANTS)\n")
 	return b.String()
 }
 
