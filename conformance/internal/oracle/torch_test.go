@@ -31,7 +31,7 @@ def reference(torch, x, scales, exponents):
 // A reference in PyTorch gets float64 wherever it asks for 16 or 32 bits. What it rounds to 8 bits is rounded, and its random numbers are
 // always the same.
 func TestTorchReference(t *testing.T) {
-	python, ctx := fake.RealOracle(t, time.Minute), context.Background()
+	python, ctx := fake.RealOracle(t, 10*time.Minute), context.Background()
 	p := loadtest.Load(t, tooltest.Project(t, "third", `doc = "Divide by three."
 kind = 0
 inputs = [

@@ -52,13 +52,17 @@ func asking(ctx context.Context, python, root string, op *opdef.Op, limit time.D
 	if _, err := w.Start(ctx); err != nil { // its imports are not the reference's
 		return fmt.Errorf("reference of %s: %w", op.Name, err)
 	}
+	o := &oracle.Python{Worker: w, Cache: map[[sha256.Size]byte][]oracle.Expected{}}
+	if err := o.ImportModules(ctx, op); err != nil {
+		return err
+	}
 	within := ctx
 	if limit > 0 {
 		var end context.CancelFunc
 		within, end = context.WithTimeout(ctx, limit)
 		defer end()
 	}
-	err = ask(within, &oracle.Python{Worker: w, Cache: map[[sha256.Size]byte][]oracle.Expected{}})
+	err = ask(within, o)
 	if crash := (*rpc.CrashError)(nil); errors.As(err, &crash) && crash.Hung && ctx.Err() == nil {
 		return fmt.Errorf("reference of %s (%s) did not end within %v", op.Name, referencePlace(op), limit)
 	}

@@ -12,6 +12,7 @@ import (
 
 var (
 	equality = regexp.MustCompile(`^(\w+) == ([^=<>!]+)$`)
+	logic    = regexp.MustCompile(`\b(and|or|not|if)\b`)
 	quotient = regexp.MustCompile(`^(\w+)_(div|mul)_(\w+)$`)
 )
 
@@ -58,7 +59,7 @@ func (s *signature) constraint(text string) {
 		return // contents: samples keep it
 	}
 	text = shaped.ReplaceAllStringFunc(text, s.axisOf)
-	if m := equality.FindStringSubmatch(text); m != nil && s.axes[m[1]] != "" && s.sizes[m[1]] == s.axes[m[1]] && s.known(m[2]) {
+	if m := equality.FindStringSubmatch(text); m != nil && !logic.MatchString(m[2]) && s.axes[m[1]] != "" && s.sizes[m[1]] == s.axes[m[1]] && s.known(m[2]) {
 		right, err := expr.Parse(word.ReplaceAllStringFunc(m[2], s.size))
 		if err == nil && !slices.Contains(right.Symbols(), s.axes[m[1]]) {
 			s.define(m[1], right.Text)
@@ -147,7 +148,7 @@ func (s *signature) known(text string) bool {
 	for _, w := range word.FindAllString(text, -1) {
 		_, axis := s.sizes[w]
 		axis = axis && (s.def.bound(w) || s.axes[w] != s.sizes[w])
-		if !axis && s.attr(w) == "" && !slices.Contains([]string{"and", "or", "not", "min", "max"}, w) {
+		if !axis && s.attr(w) != "int" && !slices.Contains([]string{"and", "or", "not", "min", "max"}, w) {
 			return false
 		}
 	}

@@ -4,10 +4,12 @@ package flashinfer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/opdef/names"
@@ -72,6 +74,9 @@ func (o *Object[T]) UnmarshalJSON(data []byte) error {
 		if err := tokens.Decode(&skipped); err != nil {
 			return err
 		}
+		if slices.Contains(o.Names, fmt.Sprint(key)) {
+			return fmt.Errorf("%q stands there twice", key)
+		}
 		o.Names = append(o.Names, fmt.Sprint(key))
 	}
 	return nil
@@ -133,63 +138,48 @@ func Parse(data []byte) (*Definition, error) {
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, fmt.Errorf("no definition of FlashInfer: %w", err)
 	}
+	for name, axis := range d.Axes.By {
+		if axis.Type != "const" {
+			axis.Value = nil
+			d.Axes.By[name] = axis
+		}
+	}
 	switch {
 	case d.Name == "" || len(d.Inputs.Names) == 0 || len(d.Outputs.Names) == 0:
 		return nil, errors.New("no definition of FlashInfer: it lacks a name, inputs or outputs")
 	case d.Reference == "":
 		return nil, errors.New("it has no reference")
 	case d.Formula() == "":
-		return nil, errors.New("its reference defines no function")
+		return nil, errors.New("its reference has no function: expected \"def run(\" at the beginning of a line")
 	}
 	return &d, d.invisible()
 }
 
 var (
-	run      = regexp.MustCompile(`(?m)^def run\(`)
-	function = regexp.MustCompile(`(?m)^def (\w+)\(`)
+	function = regexp.MustCompile(`(?m)^def (\w+)\s*\(`)
+	maker    = regexp.MustCompile(`(?m)^def (init|\w+_init)\s*\(`)
 )
 
 // Formula is the name of the function that the reference defines: run, or the last one, which others help; "" if there is none.
 func (d *Definition) Formula() string {
-	if run.MatchString(d.Reference) {
+	found := function.FindAllStringSubmatch(d.Reference, -1)
+	if slices.ContainsFunc(found, func(m []string) bool { return m[1] == "run" }) {
 		return "run"
 	}
-	return last(d.Reference)
+	return last(found)
 }
 
-func last(source string) string {
-	found := function.FindAllStringSubmatch(source, -1)
+// maker is the name of the function that makes inputs, "" if there is none.
+func (d *Definition) maker() string {
+	return cmp.Or(last(maker.FindAllStringSubmatch(d.Init, -1)), last(function.FindAllStringSubmatch(d.Init, -1)))
+}
+
+// last is the name in the last match.
+func last(found [][]string) string {
 	if len(found) == 0 {
 		return ""
 	}
 	return found[len(found)-1][1]
-}
-
-// parameters is the text of the formula's parameters.
-func (d *Definition) parameters() string {
-	_, rest, _ := strings.Cut(d.Reference, "def "+d.Formula()+"(")
-	depth := 0
-	end := strings.IndexFunc(rest, func(r rune) bool {
-		depth += strings.Count("([{", string(r)) - strings.Count(")]}", string(r))
-		return depth < 0
-	})
-	return rest[:max(end, 0)]
-}
-
-// required says whether the formula has a parameter of the name without a default.
-func (d *Definition) required(parameter string) bool {
-	pattern := regexp.MustCompile(`(?m)(?:^|[\s,(*])` + regexp.QuoteMeta(parameter) + `\s*(:[^,=]*)?(,|$)`)
-	return pattern.MatchString(d.parameters())
-}
-
-// preset is the number or truth value that the formula has as the default of a parameter, as TOML writes it; "" if it has none.
-func (d *Definition) preset(parameter string) string {
-	pattern := regexp.MustCompile(`(?m)(?:^|[\s,(*])` + regexp.QuoteMeta(parameter) + `\s*(?::[^,=]*)?=\s*(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?|True|False)\s*(?:,|$)`)
-	m := pattern.FindStringSubmatch(d.parameters())
-	if m == nil {
-		return ""
-	}
-	return strings.ToLower(m[1])
 }
 
 // constants are the values of the axes that have one.

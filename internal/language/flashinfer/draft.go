@@ -24,13 +24,18 @@ func DraftOf(d *Definition, kind int) (Draft, error) {
 		return Draft{}, err
 	}
 	s := read(d)
+	outputs, err := s.results()
+	if err != nil {
+		return Draft{}, err
+	}
 	inputs, attrs, order := s.arguments()
 	if len(inputs) == 0 {
 		return Draft{}, fmt.Errorf("no input has a dtype that definitions have")
 	}
-	outputs, err := s.results()
-	if err != nil {
-		return Draft{}, err
+	for _, name := range s.left {
+		if t := d.Inputs.By[name]; d.required(name) && !t.Optional {
+			return Draft{}, fmt.Errorf("input %s: definitions have no dtype %s, and the reference needs it", name, t.DType)
+		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# From %s%s beside it, which holds the reference. Decide what is marked, and remove the marks.\n", name, Ending)
@@ -85,13 +90,14 @@ func (s *signature) arguments() (inputs, attrs, order []string) {
 			if t.Optional {
 				more = ", optional = true"
 			}
-			if value := s.preset(name); value != "" {
+			if value := s.def.preset(name, s.attr(name)); value != "" {
 				more = ", default = " + value
 			}
 			attrs = append(attrs, fmt.Sprintf("  { name = %q, type = %q%s, doc = %s },\n", here, s.attr(name), more, quoted(t.Description, "Argument "+name)))
 			order = append(order, here)
 		default:
 			if _, axis := s.sizes[name]; !axis {
+				s.left = append(s.left, name)
 				s.notes = append(s.notes, fmt.Sprintf("%s is left out: its dtype is %s", name, t.DType))
 			}
 		}
@@ -102,22 +108,6 @@ func (s *signature) arguments() (inputs, attrs, order []string) {
 		order = s.callable(unique(append(order, natural...)), attrs)
 	}
 	return append(inputs, optional...), attrs, order
-}
-
-// preset is the default of an attribute that the formula gives a fitting one, "" otherwise.
-func (s *signature) preset(name string) string {
-	value := s.def.preset(name)
-	truth := value == "true" || value == "false"
-	switch s.attr(name) {
-	case "bool":
-		return map[bool]string{true: value}[truth]
-	case "int":
-		if number := map[string]string{"true": "1", "false": "0"}[value]; truth {
-			return number // FlashInfer records truth values as integers
-		}
-		return map[bool]string{true: value}[!strings.ContainsAny(value, ".e")]
-	}
-	return map[bool]string{true: value}[!truth]
 }
 
 // callable is an order without the attributes behind the last input, which callers name.
@@ -201,14 +191,22 @@ func (s *signature) nonEmpty() (conditions []string) {
 
 // results are the lines of outputs.
 func (s *signature) results() (lines []string, err error) {
+	taken := map[string]string{}
 	for _, name := range s.def.Outputs.Names {
 		t := s.def.Outputs.By[name]
-		if s.overwritten(name) != "" {
+		if in := s.overwritten(name); in != "" {
+			if other := taken[in]; other != "" {
+				return nil, fmt.Errorf("outputs %s and %s both overwrite %s", other, name, in)
+			}
+			taken[in] = name
 			continue
 		}
 		typ, more := s.typeText(t), ""
 		if typ == "" {
-			return nil, fmt.Errorf("output %s: definitions have no result of dtype %s and shape %v", name, t.DType, t.Shape)
+			if t.Shape == nil {
+				return nil, fmt.Errorf("output %s: expected an array, got a number: its shape may be []", name)
+			}
+			return nil, fmt.Errorf("output %s: definitions have no dtype %s", name, t.DType)
 		}
 		for _, axis := range t.Shape {
 			if s.sizes[axis] == s.axes[axis] && s.axes[axis] != "" && !s.def.bound(axis) && !s.def.chooses(axis) {
@@ -218,8 +216,8 @@ func (s *signature) results() (lines []string, err error) {
 		if flag := "return_" + name; t.Optional && s.attr(flag) == "bool" {
 			more = fmt.Sprintf(", present_if = %q", s.inputs[flag])
 		}
-		if strings.HasPrefix(typ, "i16") || strings.HasPrefix(typ, "i32") {
-			more += ", max = 2147483647"
+		if most := map[string]string{"int16": "32767", "int32": "2147483647"}[t.DType]; most != "" {
+			more += ", max = " + most // of integers that do not grow with the arrays, as far as anybody says
 		}
 		lines = append(lines, fmt.Sprintf("  { name = %q, type = %q%s, doc = %s },\n", s.outputs[name], typ, more, quoted(t.Description, "Result "+name)))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,13 +62,16 @@ func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1]`:           "no definition of FlashInfer: json: cannot unmarshal array into Go value of type flashinfer.Definition",
 		`{"name": "f"}`: "no definition of FlashInfer: it lacks a name, inputs or outputs",
-		`{"name": "f", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                                                "it has no reference",
-		`{"name": "f", "reference": "x = 1", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                          "its reference defines no function",
-		`{"name": "f", "reference": "def run(x):\n    # ` + "\u202e" + `", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                            "the reference holds the character U+202E",
-		`{"name": "f", "reference": "def run(x): 0", "outputs": {"y": {"shape": ["M"], "dtype": "float32"}}, ` + rest + `}`:                                                  "output y: its size M follows from no input",
-		`{"name": "f", "reference": "def run(x): 0", "outputs": {"y": {"shape": null, "dtype": "float32"}}, ` + rest + `}`:                                                   "output y: definitions have no result of dtype float32 and shape []",
-		`{"name": "for", "reference": "def run(x): 0", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                `an op cannot be named "for": a Python keyword (choose another name)`,
-		`{"name": "f", "reference": "def run(): 0", "inputs": {"x": {"shape": null, "dtype": "int32"}}, "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, "axes": {}}`: "no input has a dtype that definitions have",
+		`{"name": "f", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                                                                                                 "it has no reference",
+		`{"name": "f", "reference": "x = 1", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                                                                           "its reference has no function: expected \"def run(\" at the beginning of a line",
+		`{"name": "f", "reference": "def run(x):\n    # ` + "\u202e" + `", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                                             "the reference holds the character U+202E",
+		`{"name": "f", "reference": "def run(x): 0", "outputs": {"y": {"shape": ["M"], "dtype": "float32"}}, ` + rest + `}`:                                                                                                   "output y: its size M follows from no input",
+		`{"name": "f", "reference": "def run(x): 0", "outputs": {"y": {"shape": null, "dtype": "float32"}}, ` + rest + `}`:                                                                                                    "output y: expected an array, got a number: its shape may be []",
+		`{"name": "for", "reference": "def run(x): 0", "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}, ` + rest + `}`:                                                                                                 `an op cannot be named "for": a Python keyword (choose another name)`,
+		`{"name": "f", "reference": "def run(): 0", "inputs": {"x": {"shape": null, "dtype": "int32"}}, "outputs": {"y": {"shape": [], "dtype": "float32"}}, "axes": {}}`:                                                     "no input has a dtype that definitions have",
+		`{"name": "f", "reference": "def run(x): 0", "outputs": {"y": {}, "y": {}}, ` + rest + `}`:                                                                                                                            `no definition of FlashInfer: "y" stands there twice`,
+		`{"name": "f", "reference": "def run(x): 0", "outputs": {"y": {"shape": ["N"], "dtype": "float32", "param": "x"}, "z": {"shape": ["N"], "dtype": "float32", "param": "x"}}, ` + rest + `}`:                            "outputs y and z both overwrite x",
+		`{"name": "f", "reference": "def run(x, c): 0", "inputs": {"x": {"shape": ["N"], "dtype": "float32"}, "c": {"shape": ["N"], "dtype": "float3"}}, "axes": {}, "outputs": {"y": {"shape": ["N"], "dtype": "float32"}}}`: "input c: definitions have no dtype float3, and the reference needs it",
 	} {
 		d, err := flashinfer.Parse([]byte(text))
 		if err == nil {
@@ -109,6 +113,35 @@ def _shifted(x):
 	}
 	if got, err := parsed(t, "scale_rows").Helpers([]string{string(source)}); err != nil || got != "" {
 		t.Errorf("nothing is missing: %v, %q", err, got)
+	}
+}
+
+// What a formula presets is read as Python writes it, and the parameters are those of the function itself.
+func TestPresets(t *testing.T) {
+	const text = `{"name": "f", "axes": {"N": {"type": "var", "value": 4}}, "inputs": {"input": {"shape": ["N"], "dtype": "float32"}, "x": {"shape": ["N"], "dtype": "float32"},
+"a": {"shape": null, "dtype": "float32", "optional": true}, "b": {"shape": null, "dtype": "int32", "optional": true}, "c": {"shape": null, "dtype": "bool", "optional": true},
+"d": {"shape": null, "dtype": "int32", "optional": true}, "e": {"shape": null, "dtype": "float32", "optional": true}}, "constraints": ["N == b and c"],
+"outputs": {"y": {"shape": ["N"], "dtype": "int16"}},
+"reference": "class Other:\n    def run(self, a, e): 0\n\ndef run(input, x, a: Union[int, float] = .5,  # half, or a = 2\n        b=1_000, c: bool = True, d=None, e=max(1, 2)):\n    return x"}`
+	d, err := flashinfer.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft, err := flashinfer.DraftOf(d, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`{ name = "arg_input", type = "f32[N]", doc = "Argument input." }`, `{ name = "x", type = "f32[N]", doc = "Argument x." }`,
+		`{ name = "a", type = "float", default = 0.5,`, `{ name = "b", type = "int", default = 1000,`, `{ name = "c", type = "bool", default = true,`,
+		`{ name = "d", type = "int", optional = true, doc`, `{ name = "e", type = "float", optional = true, doc`, `max = 32767`,
+	} {
+		if !strings.Contains(draft.Definition, want) {
+			t.Errorf("%s is not in\n%s", want, draft.Definition)
+		}
+	}
+	if want := []string{`the constraint "N == b and c" is left out`}; !slices.Equal(draft.Notes, want) {
+		t.Errorf("notes: %q", draft.Notes)
 	}
 }
 

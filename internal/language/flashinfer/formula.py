@@ -20,36 +20,62 @@ def opcast_called(
     function: Any, given: Table, inputs: Table, results: Table, constants: Table
 ) -> tuple[Any, ...]:
     """Call a formula; return the results that are ours, then the overwritten inputs."""
-    named: Table = {name: given.get(here) for name, (here, _) in inputs.items()}
-    parameters = inspect.signature(function).parameters
-    unnamed = [value for name, value in named.items() if name not in parameters]
-    present = {name: value for name, value in named.items() if value is not None}
-    known = dict(constants)
-    for name, value in present.items():
-        if inputs[name][1] is not None:
-            known |= dict(zip(inputs[name][1], value.shape))
-    known |= present
-    chosen: Table = {}
-    for name, parameter in parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        value = known.get(name)
-        if value is None and name not in inputs and unnamed:
-            value = unnamed.pop(0)
-        if value is not None or parameter.default is parameter.empty:
-            chosen[name] = value
-    made: Any = function(**chosen)
-    made = list(made.values()) if isinstance(made, dict) else made  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    listed: list[Any] = [*made] if isinstance(made, (tuple, list)) else [made]  # pyright: ignore[reportUnknownVariableType]
-    if all(one is None for one in listed):  # it wrote into its arguments
-        listed = [given.get(place) for place in results.values()]
-    if len(listed) < len(results):
-        raise ValueError(f"the formula gives {len(listed)} of {len(results)} results")
-    made = dict(zip(results, listed))
+    made = opcast_results(function(**opcast_arguments(function, given, inputs, constants)), results)
+    if made is None:  # it wrote into its arguments
+        made = {name: given[place] for name, place in results.items()}
     ours = [name for name, place in results.items() if place is None]
     places = {place: name for name, place in results.items() if place is not None}
     overwritten = [places[here] for here, _ in inputs.values() if here in places]
     return tuple(made[name] for name in [*ours, *overwritten])
+
+
+def opcast_arguments(function: Any, given: Table, inputs: Table, constants: Table) -> Table:
+    """Return what a formula is called with: inputs and sizes by name, other inputs where it has no default."""
+    named: Table = {name: given.get(here) for name, (here, _) in inputs.items()}
+    sizes = dict(constants)
+    for name, (_, shape) in inputs.items():
+        if shape is not None and named[name] is not None:
+            sizes |= dict(zip(shape, named[name].shape))
+    for name, (here, shape) in inputs.items():
+        if here is None and shape is None:  # a number that is a size
+            named[name] = sizes.get(name)
+    parameters = inspect.signature(function).parameters
+    others = {name: value for name, value in named.items() if name not in parameters}
+    chosen: Table = {}
+    for name, parameter in parameters.items():
+        needed = parameter.default is parameter.empty
+        if parameter.kind is parameter.VAR_KEYWORD:
+            chosen |= {k: v for k, v in others.items() if v is not None}
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            raise TypeError(f"the formula takes *{name}: its parameters have to be named")
+        elif name in named or name in sizes:
+            value = named.get(name, sizes.get(name))
+            if value is not None or needed:
+                chosen[name] = value
+        elif needed and others:
+            chosen[name] = others.pop(next(iter(others)))
+        elif needed:
+            raise TypeError(f"the formula wants {name}, which is no input")
+    return chosen
+
+
+def opcast_results(made: Any, results: Table) -> Table | None:
+    """Return what a formula gives by name, or None if it gives nothing, and all results are inputs."""
+    if made is None and None not in results.values():
+        return None
+    named: Table
+    if isinstance(made, dict):
+        named = made  # pyright: ignore[reportUnknownVariableType]
+        lacking = [name for name in results if name not in named]
+    else:
+        listed: list[Any] = [*made] if isinstance(made, (tuple, list)) else [made]  # pyright: ignore[reportUnknownVariableType]
+        named = dict(zip(results, listed))
+        lacking = [*results][len(listed) :]
+        if len(listed) > len(results):
+            raise ValueError(f"the formula gives {len(listed)} results, expected {len(results)}")
+    if lacking:
+        raise ValueError(f"the formula gives no {lacking[0]}")
+    return named
 
 
 def opcast_contents(
@@ -72,10 +98,17 @@ def opcast_contents(
         scope: Table = {"__name__": "init"}
         exec(source, scope)
         given = {**known, "device": "cpu", "seed": int(rng.integers(2**31))}
+        given |= {n: sizes[h] for n, (h, shape) in inputs.items() if shape is None and h in sizes}
         wanted = inspect.signature(scope[init]).parameters
         takes_all = any(p.kind is p.VAR_KEYWORD for p in wanted.values())
         with contextlib.suppress(ImportError):  # of a library that is not here
-            made = scope[init](**{k: v for k, v in given.items() if takes_all or k in wanted})
+            answer: Any = scope[init](
+                **{k: v for k, v in given.items() if takes_all or k in wanted}
+            )
+            if not isinstance(answer, dict):
+                kind = type(answer).__name__
+                raise TypeError(f"{init}: expected a dict of inputs, got {kind}")
+            made = answer  # pyright: ignore[reportUnknownVariableType]
     contents: Table = {}
     for name, (here, axis_names) in inputs.items():
         if (

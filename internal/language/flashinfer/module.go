@@ -20,7 +20,7 @@ func (d *Definition) Module(op *opdef.Op) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "_FORMULA = %s\n\n\n%s\n\n%s\n\n", strconv.QuoteToASCII(d.Reference), strings.TrimSpace(formula), s.tables(op))
 	parameters := append(opdef.ArgNames(op.Inputs), op.AttrNames()...)
-	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    given = locals()\n", strings.Join(parameters, ", "), op.Name)
+	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    given = {%s}\n", strings.Join(parameters, ", "), op.Name, quotedPairs(parameters))
 	fmt.Fprintf(&b, "    function = opcast_formula(globals(), _FORMULA, %q, %q)\n", op.Name+Ending, d.Formula())
 	b.WriteString("    return opcast_called(function, given, _INPUTS, _RESULTS, _CONSTANTS)\n")
 	return b.String()
@@ -29,11 +29,11 @@ func (d *Definition) Module(op *opdef.Op) string {
 // Samples is the function that makes contents, "" if the definition says nothing of them.
 func (d *Definition) Samples() string {
 	drawn := slices.ContainsFunc(d.Inputs.Names, distributions.MatchString)
-	if len(d.ends()) == 0 && last(d.Init) == "" && !drawn {
+	if len(d.ends()) == 0 && d.maker() == "" && !drawn {
 		return ""
 	}
 	return fmt.Sprintf("\n\n_INIT = %s\n\n\ndef samples(rng, sizes):\n    \"\"\"Make contents as the definition says.\"\"\"\n    return opcast_contents(rng, sizes, _INPUTS, _AXES, _ENDS, _PROBABILITIES, _INIT, %q)\n",
-		strconv.QuoteToASCII(d.Init), last(d.Init))
+		strconv.QuoteToASCII(d.Init), d.maker())
 }
 
 // tables are what the functions of formula.py know of the definition.
@@ -65,7 +65,12 @@ func (s *signature) tables(op *opdef.Op) string {
 	}
 	for _, axis := range s.def.axes() {
 		if size := s.dim(axis); looked.MatchString(size) {
-			axes.add(axis, "lambda sizes: %s", looked.ReplaceAllString(size, `sizes["$0"]`))
+			axes.add(axis, "lambda sizes: %s", looked.ReplaceAllStringFunc(size, func(w string) string {
+				if w == "min" || w == "max" {
+					return w
+				}
+				return fmt.Sprintf("sizes[%q]", w)
+			}))
 		} else {
 			axes.add(axis, "lambda _: %s", size)
 			constants.add(axis, "%s", size)
@@ -97,4 +102,13 @@ func tuple(words []string) string {
 		b.WriteString(strconv.QuoteToASCII(w) + ", ")
 	}
 	return "(" + b.String() + ")"
+}
+
+// quotedPairs is the inside of a dict from names to what they stand for.
+func quotedPairs(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, fmt.Sprintf("%q: %[1]s", name))
+	}
+	return strings.Join(list, ", ")
 }

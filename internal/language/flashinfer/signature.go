@@ -3,7 +3,6 @@ package flashinfer
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -23,7 +22,8 @@ type signature struct {
 	// sizes are what axes are: numbers, names, or expressions of other sizes.
 	sizes    map[string]string
 	requires []string
-	notes    []string
+	// left are inputs that are left out, notes say why, and what else is.
+	left, notes []string
 }
 
 var (
@@ -52,12 +52,20 @@ func read(d *Definition) *signature {
 	return s.constrain()
 }
 
-// free are names that arguments or sizes can have, as near to the wanted ones as that goes.
+// free are names that arguments or sizes can have, as near to the wanted ones as that goes. Who can keep its name keeps it.
 func (s *signature) free(wanted []string) map[string]string {
 	out := map[string]string{}
 	for _, name := range wanted {
+		if names.IsIdentifier(name) && names.WhyReserved(name) == "" && !s.taken[name] {
+			s.taken[name], out[name] = true, name
+		}
+	}
+	for _, name := range wanted {
+		if out[name] != "" {
+			continue
+		}
 		free := strings.Trim(noLetter.ReplaceAllString(name, "_"), "_")
-		if why := names.WhyReserved(free); why != "" && substitutes[free] != "" {
+		if why := names.WhyReserved(free); why != "" && substitutes[free] != "" && !s.taken[substitutes[free]] {
 			free = substitutes[free]
 		} else if why != "" || !names.IsIdentifier(free) {
 			free = strings.Trim("arg_"+free, "_")
@@ -141,30 +149,51 @@ func (s *signature) overwritten(output string) string {
 // Differs says in which argument an op is not what the definition beside it says; "" if it is the same.
 func (d *Definition) Differs(op *opdef.Op) string {
 	s := read(d)
+	var want, got []string
 	for _, name := range s.def.Inputs.Names {
-		t, here := s.def.Inputs.By[name], s.inputs[name]
-		switch i := op.InputIndex(here); {
-		case s.typeText(t) != "" && i < 0, s.attr(name) != "" && !slices.Contains(op.AttrNames(), here):
-			return here + " is gone"
-		case s.typeText(t) != "" && op.Inputs[i].Type.Text != s.typeText(t):
-			return fmt.Sprintf("%s is %s, not %s", here, op.Inputs[i].Type.Text, s.typeText(t))
+		t := s.def.Inputs.By[name]
+		written := slices.ContainsFunc(s.def.Outputs.Names, func(output string) bool { return s.overwritten(output) == name })
+		if s.typeText(t) != "" {
+			want = append(want, argument(s.inputs[name], s.typeText(t), t.Optional, written))
+		} else if s.attr(name) != "" {
+			want = append(want, s.inputs[name]+" is "+s.attr(name))
 		}
 	}
 	for _, name := range s.def.Outputs.Names {
-		t, here := s.def.Outputs.By[name], s.outputs[name]
-		i := slices.IndexFunc(op.Outputs, func(a opdef.Arg) bool { return a.Name == here })
-		switch {
-		case s.overwritten(name) != "":
-		case i < 0:
-			return here + " is gone"
-		case op.Outputs[i].Type.Text != s.typeText(t):
-			return fmt.Sprintf("%s is %s, not %s", here, op.Outputs[i].Type.Text, s.typeText(t))
+		if s.overwritten(name) == "" {
+			want = append(want, "result "+argument(s.outputs[name], s.typeText(s.def.Outputs.By[name]), false, false))
 		}
 	}
 	for _, in := range op.Inputs {
-		if !slices.Contains(slices.Collect(maps.Values(s.inputs)), in.Name) {
-			return in.Name + " is new"
+		got = append(got, argument(in.Name, in.Type.Text, in.Optional, in.Mutated))
+	}
+	for _, a := range op.Attrs {
+		got = append(got, a.Name+" is "+a.Type)
+	}
+	for _, out := range op.Outputs {
+		got = append(got, "result "+argument(out.Name, out.Type.Text, false, false))
+	}
+	for _, text := range got {
+		if !slices.Contains(want, text) {
+			return text
+		}
+	}
+	for _, text := range want {
+		if !slices.Contains(got, text) {
+			return "it lacks what the other says, " + text
 		}
 	}
 	return ""
+}
+
+// argument is an array in words.
+func argument(name, typ string, optional, overwritten bool) string {
+	text := name + " is " + typ
+	if optional {
+		text += ", optional"
+	}
+	if overwritten {
+		text += ", overwritten"
+	}
+	return text
 }

@@ -46,7 +46,7 @@ class Reference:
             if text := misfit(results, request["complex"], may_lack=lacking):
                 return {"error": text, "outputs": []}, []
             return described(results, request["complex"])
-        except Exception as error:  # the author's text may raise anything
+        except (Exception, SystemExit) as error:  # the author's text may raise anything, or end
             return {"error": f"{type(error).__name__}: {error}", "outputs": []}, []
 
     def independent(self, request: Request, blobs: list[bytes]) -> Answer:
@@ -88,8 +88,11 @@ class Reference:
         return {"error": ""}, []
 
     def import_modules(self, request: Request, blobs: list[bytes]) -> Answer:
-        """Import what an author's second formula asks for; what is wrong with it shows when it is evaluated."""
+        """Import what an author's formulas ask for; what is wrong with them shows when they are evaluated."""
         del blobs
+        with contextlib.suppress(Exception, SystemExit):
+            if "torch" in inspect.signature(self.module(request)["reference"]).parameters:
+                torch_formula()
         with contextlib.suppress(Exception, SystemExit):
             for name in inspect.signature(self.module(request)["independent"]).parameters:
                 if name not in request["order"]:
@@ -105,7 +108,7 @@ class Reference:
             made: dict[str, Any] = self.module(request)["samples"](rng, sizes)
             exact = [integers(np.asarray(v)) for v in made.values()]
             arrays = [parts(np.asarray(v)).astype(np.float64) for v in made.values()]
-        except Exception as error:  # the author's text may raise anything
+        except (Exception, SystemExit) as error:  # the author's text may raise anything, or end
             return {"error": f"{type(error).__name__}: {error}"}, []
         shapes = [np.shape(v) for v in made.values()]
         answer = {"error": "", "names": list(made), "shapes": shapes, "integers": exact}

@@ -37,9 +37,11 @@ class Precision(TorchFunctionMode):
         del types
         if func in CASTS:
             return args[0].to(self.real)
-        if func is torch.Tensor.view and any(isinstance(a, torch.dtype) for a in args[1:]):
-            return self.view(*args)
-        named = {k: self.meant(v) for k, v in (kwargs or {}).items()}
+        given = kwargs or {}
+        seen: Any = given.get("dtype", (*args, None, None)[1])
+        if func is torch.Tensor.view and isinstance(seen, torch.dtype):
+            return self.view(args[0], seen)
+        named = {k: self.meant(v) for k, v in given.items()}
         return func(*map(self.meant, args), **named)
 
     def meant(self, value: Any) -> Any:
@@ -47,9 +49,14 @@ class Precision(TorchFunctionMode):
         return self.real if isinstance(value, torch.dtype) and value in NARROW else value
 
     def view(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """Return the bits of a tensor as another dtype: as many as the formula means."""
+        """Return the bits of a tensor as another dtype, if it is known how many the formula means: 32, or 64."""
         if tensor.dtype is self.real and dtype is torch.int32:
             tensor = tensor.to(torch.float32)
+        elif tensor.dtype is self.real and dtype.itemsize < tensor.dtype.itemsize:
+            name = str(dtype).removeprefix("torch.")
+            raise NotImplementedError(
+                f"view({name}) of numbers of floating point: the formula gets them in {str(self.real).removeprefix('torch.')}"
+            )
         seen = tensor.view(dtype)
         return seen.to(self.real) if dtype in NARROW else seen
 

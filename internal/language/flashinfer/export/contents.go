@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,9 +79,6 @@ func (e *exporter) inverses() map[string]string {
 // attrsInPython are statements that give attributes that are no axes their defaults, or else a small value; and lets theirs.
 func (e *exporter) attrsInPython() string {
 	var b strings.Builder
-	for name, meaning := range e.inverses() {
-		fmt.Fprintf(&b, "    %s = %s\n", name, meaning)
-	}
 	for i := range e.op.Attrs {
 		a := &e.op.Attrs[i]
 		value := python(e.fixed(a.Name))
@@ -88,10 +86,17 @@ func (e *exporter) attrsInPython() string {
 			value = a.DefaultExpr.Text
 		} else if !a.HasDefault && a.Type != "str" {
 			value = map[string]string{"int": "1", "float": "1.0", "bool": "False"}[a.Type]
+			if a.Min != nil && a.Type == "int" {
+				value = fmt.Sprint(a.Min)
+			}
 		}
 		if _, axis := e.def.Axes.By[a.Name]; !axis && value != "" {
 			fmt.Fprintf(&b, "    %s = %s\n", a.Name, value)
 		}
+	}
+	inverses := e.inverses()
+	for _, name := range slices.Sorted(maps.Keys(inverses)) {
+		fmt.Fprintf(&b, "    %s = %s\n", name, inverses[name])
 	}
 	for _, l := range e.op.Lets {
 		if _, axis := e.def.Axes.By[l.Name]; !axis {
