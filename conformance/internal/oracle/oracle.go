@@ -269,18 +269,8 @@ type IndependentOracle interface {
 
 // ImportModules sends the formula and the names of its arguments: what else it takes are modules.
 func (o *Python) ImportModules(ctx context.Context, op *opdef.Op) error {
-	order := []string{}
-	for _, a := range op.Inputs {
-		order = append(order, a.Name)
-	}
-	for _, a := range op.Attrs {
-		order = append(order, a.Name)
-	}
-	for _, l := range op.Lets {
-		order = append(order, l.Name)
-	}
 	_, err := cmp.Or(o.Formulas, o.Worker).Call(ctx, map[string]any{
-		"do": "modules", "file": op.File, "text": op.Module, "order": order,
+		"do": "modules", "file": op.File, "text": op.Module, "order": op.ReferenceNames(),
 	}, nil)
 	return err
 }

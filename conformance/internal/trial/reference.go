@@ -73,7 +73,7 @@ func asking(ctx context.Context, python, root string, op *opdef.Op, limit time.D
 type Answer struct {
 	// Name is that of the result, Type its dtype and shape.
 	Name, Type string
-	// Least and Most are the extremes of the numbers that are none of NaN, of which there are so many.
+	// Least and Most are the smallest and the largest number; NaN counts the elements that are NaN, Len all.
 	Least, Most float64
 	NaN, Len    int
 }

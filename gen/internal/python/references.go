@@ -7,7 +7,6 @@ import (
 
 	"github.com/opcast/opcast/gen/internal/python/layout"
 	"github.com/opcast/opcast/gen/internal/view"
-	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/rule"
 )
 
@@ -71,27 +70,16 @@ func (v *referenceView) Body() []string {
 // Names are the parameters of the reference.
 func (v *referenceView) Names() string {
 	out := []string{"xp: Any"}
-	for _, name := range v.names() {
+	for _, name := range v.ReferenceNames() {
 		out = append(out, name+": Any")
 	}
 	return strings.Join(out, ", ")
 }
 
-func (v *referenceView) names() []string {
-	out := opdef.ArgNames(v.Inputs)
-	for _, a := range v.Attrs {
-		out = append(out, a.Name)
-	}
-	for _, l := range v.Op.Lets {
-		out = append(out, l.Name)
-	}
-	return out
-}
-
 // LetParameters are those of the function that computes the lets from the inputs and attributes.
 func (v *referenceView) LetParameters() string {
 	var out []string
-	for _, name := range v.names()[:len(v.Inputs)+len(v.Attrs)] {
+	for _, name := range v.ReferenceNames()[:len(v.Inputs)+len(v.Attrs)] {
 		out = append(out, variable(name).text+": Any")
 	}
 	return strings.Join(out, ", ")

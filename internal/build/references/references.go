@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/diag"
@@ -76,7 +75,7 @@ func Check(ctx context.Context, python string, p *opdef.Project) (diag.List, err
 func textsOf(p *opdef.Project) []text {
 	list := []text{}
 	for _, op := range p.Ops {
-		t := text{Text: strings.Trim(op.Reference, "\r\n"), Names: argumentsOf(op), file: op.File, start: op.Pos["reference"]}
+		t := text{Text: strings.Trim(op.Reference, "\r\n"), Names: op.ReferenceNames(), file: op.File, start: op.Pos["reference"]}
 		if op.ReferenceModule != "" {
 			t.Text, t.Module, t.file = op.ReferenceModule, true, op.ReferenceFile
 		}
@@ -89,7 +88,7 @@ func textsOf(p *opdef.Project) []text {
 	return list
 }
 
-// withHelpers is the formula of an op behind the Python file beside its definition, whose names it may use.
+// withHelpers is the formula of an op after the text of its Python file, whose names it may use.
 func withHelpers(dir string, op *opdef.Op) string {
 	const future = "from __future__ import annotations\n" // it comes first, or not at all
 	helpers, err := os.ReadFile(filepath.Join(dir, strings.TrimSuffix(op.File, ".toml")+".py"))
@@ -97,15 +96,6 @@ func withHelpers(dir string, op *opdef.Op) string {
 		return op.Formula
 	}
 	return future + strings.ReplaceAll(string(helpers)+"\n"+op.Formula, future, "")
-}
-
-// argumentsOf are the names that a reference is called with.
-func argumentsOf(op *opdef.Op) []string {
-	names := slices.Concat([]string{}, opdef.ArgNames(op.Inputs), op.AttrNames())
-	for _, l := range op.Lets {
-		names = append(names, l.Name)
-	}
-	return names
 }
 
 // place is where a text begins in its file, or, where it is written otherwise there, where its key stands.

@@ -186,7 +186,7 @@ func last(found [][]string) string {
 func (d *Definition) constants() map[string]int64 {
 	out := map[string]int64{}
 	for name, axis := range d.Axes.By {
-		if axis.Type == "const" && axis.Value != nil {
+		if axis.Value != nil { // which Parse keeps of constant ones
 			out[name] = *axis.Value
 		}
 	}

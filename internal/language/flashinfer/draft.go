@@ -105,19 +105,11 @@ func (s *signature) arguments() (inputs, attrs, order []string) {
 	if natural := append(needed, last...); slices.Equal(order[:min(len(order), len(natural))], natural) {
 		order = nil
 	} else {
-		order = s.callable(unique(append(order, natural...)), attrs)
+		for order = unique(append(order, natural...)); !slices.Contains(natural, order[len(order)-1]); {
+			order = order[:len(order)-1] // callers name the attributes behind the last input
+		}
 	}
 	return append(inputs, optional...), attrs, order
-}
-
-// callable is an order without the attributes behind the last input, which callers name.
-func (s *signature) callable(order, attrs []string) []string {
-	for len(order) > 0 && slices.ContainsFunc(attrs, func(line string) bool {
-		return strings.HasPrefix(line, fmt.Sprintf("  { name = %q,", order[len(order)-1]))
-	}) {
-		order = order[:len(order)-1]
-	}
-	return order
 }
 
 // input is the line of an input.

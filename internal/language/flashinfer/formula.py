@@ -1,4 +1,4 @@
-"""How a formula is called by the names of its definition: the end of a module that begins with the formula."""
+"""How a formula is called by the names of its definition. This text is part of each module of a reference."""
 
 import contextlib
 import inspect

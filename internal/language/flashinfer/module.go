@@ -20,7 +20,7 @@ func (d *Definition) Module(op *opdef.Op) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "_FORMULA = %s\n\n\n%s\n\n%s\n\n", strconv.QuoteToASCII(d.Reference), strings.TrimSpace(formula), s.tables(op))
 	parameters := append(opdef.ArgNames(op.Inputs), op.AttrNames()...)
-	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    given = {%s}\n", strings.Join(parameters, ", "), op.Name, quotedPairs(parameters))
+	fmt.Fprintf(&b, "\ndef reference(torch, %s):\n    \"\"\"Call the formula of %s.\"\"\"\n    given = {%s}\n", strings.Join(parameters, ", "), op.Name, Pairs(parameters))
 	fmt.Fprintf(&b, "    function = opcast_formula(globals(), _FORMULA, %q, %q)\n", op.Name+Ending, d.Formula())
 	b.WriteString("    return opcast_called(function, given, _INPUTS, _RESULTS, _CONSTANTS)\n")
 	return b.String()
@@ -104,8 +104,8 @@ func tuple(words []string) string {
 	return "(" + b.String() + ")"
 }
 
-// quotedPairs is the inside of a dict from names to what they stand for.
-func quotedPairs(names []string) string {
+// Pairs is the inside of a dict of Python, from names to what they stand for.
+func Pairs(names []string) string {
 	var list []string
 	for _, name := range names {
 		list = append(list, fmt.Sprintf("%q: %[1]s", name))

@@ -28,6 +28,15 @@ func (p *Parameter) Optional() bool {
 	return p.Attr.HasDefault
 }
 
+// ReferenceNames are what a reference is called with: inputs, attributes and lets.
+func (o *Op) ReferenceNames() []string {
+	names := slices.Concat(ArgNames(o.Inputs), o.AttrNames())
+	for _, l := range o.Lets {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
 // Parameters are those of the op's function: by place the ones that Order lists, or else the inputs, then the other attributes.
 func (o *Op) Parameters() []Parameter {
 	var out, rest []Parameter

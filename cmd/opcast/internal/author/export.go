@@ -22,8 +22,8 @@ const exportLong = `Print the definition of an op as FlashInfer Trace has them, 
   opcast export flashinfer gemm N=4096 K=4096 T=bf16 > gemm_n4096_k4096.json
 
 Sizes that are given become constant axes, the others are chosen by calls. A dtype variable stands for the first of its dtypes if none
-is given. Attributes that are texts have their defaults, or what is given. The reference is the op's own, in float64. An op whose reference is a
-definition of FlashInfer beside it is printed as that is.`
+is given. Attributes that are texts have their defaults, or what is given. The reference is the op's own, in float64. If the op came
+from such a file, that file is printed.`
 
 func newExportCmd(a commands) *cobra.Command {
 	workloads := false

@@ -11,7 +11,7 @@ from opcast_worker.bound import Request
 from opcast_worker.host import NDArray
 from torch.overrides import TorchFunctionMode
 
-NARROW = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+REALS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 CASTS = {torch.Tensor.double, torch.Tensor.float, torch.Tensor.half, torch.Tensor.bfloat16}
 
 
@@ -46,7 +46,7 @@ class Precision(TorchFunctionMode):
 
     def meant(self, value: Any) -> Any:
         """Return the one dtype for another; other values stay."""
-        return self.real if isinstance(value, torch.dtype) and value in NARROW else value
+        return self.real if isinstance(value, torch.dtype) and value in REALS else value
 
     def view(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
         """Return the bits of a tensor as another dtype, if it is known how many the formula means: 32, or 64."""
@@ -58,7 +58,7 @@ class Precision(TorchFunctionMode):
                 f"view({name}) of numbers of floating point: the formula gets them in {str(self.real).removeprefix('torch.')}"
             )
         seen = tensor.view(dtype)
-        return seen.to(self.real) if dtype in NARROW else seen
+        return seen.to(self.real) if dtype in REALS else seen
 
 
 def evaluate(call: Callable[[Request], Any], real: str, arguments: Request) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/opcast/opcast/internal/language/flashinfer"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 )
@@ -17,7 +18,7 @@ func (e *exporter) init() string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("import numpy as np\nimport torch\n\nxp = np\n\n\ndef ceildiv(a, b):\n    return -(-a // b)\n\n\n")
+	b.WriteString(names)
 	if e.op.Defines("samples") {
 		b.WriteString(strings.TrimSpace(e.op.Module) + "\n\n\n")
 	}
@@ -27,15 +28,15 @@ func (e *exporter) init() string {
 	}
 	b.WriteString("    }\n")
 	if e.op.Defines("samples") {
-		names := slices.Concat(e.def.Axes.Names, e.op.AttrNames())
+		known := slices.Concat(e.def.Axes.Names, e.op.AttrNames())
 		for _, l := range e.op.Lets {
-			names = append(names, l.Name)
+			known = append(known, l.Name)
 		}
 		for name := range e.inverses() {
-			names = append(names, name)
+			known = append(known, name)
 		}
-		slices.Sort(names)
-		sizes := quotedPairs(slices.Compact(slices.DeleteFunc(names, func(name string) bool { return name == rows })))
+		slices.Sort(known)
+		sizes := flashinfer.Pairs(slices.Compact(slices.DeleteFunc(known, func(name string) bool { return name == rows })))
 		if e.op.HasBatch() {
 			sizes += fmt.Sprintf(", %q: (%s,)", e.op.Lead(), rows)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/opcast/opcast/internal/language/flashinfer"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
+	"github.com/opcast/opcast/internal/language/workload"
 )
 
 // rows is the axis that stands for leading dims.
@@ -96,25 +97,9 @@ func (e *exporter) tensor(to *flashinfer.Object[flashinfer.Tensor], arg *opdef.A
 	return nil
 }
 
-// short is the dtype of a type.
+// short is the dtype of a type, as in a workload with these dtypes.
 func (e *exporter) short(t opdef.Type) string {
-	if t.Var == "" {
-		return t.DType
-	}
-	if short := e.DTypes[t.Var]; short != "" {
-		return short
-	}
-	for _, a := range e.op.Attrs {
-		if name, given := a.Default.(string); given && a.Binds == t.Var {
-			return e.short(e.op.TypeNamed(name))
-		}
-	}
-	for _, v := range e.op.DTypes {
-		if v.Name == t.Var {
-			return v.OneOf[0]
-		}
-	}
-	return t.DType
+	return workload.Call{Op: e.op, Workload: &opdef.Workload{DTypes: e.DTypes}}.DType(t)
 }
 
 // Int, List, Float and Word are what is fixed: sizes, and attributes that have a default.

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"github.com/opcast/opcast/internal/language/dtype"
+	"github.com/opcast/opcast/internal/language/flashinfer"
 	"github.com/opcast/opcast/internal/language/opdef"
 	"github.com/opcast/opcast/internal/language/opdef/expr"
 )
 
-// head begins a reference that is written for NumPy, and calls it with tensors.
-const head = `import inspect
-
-import numpy as np
+// names are what expressions and texts of definitions use.
+const names = `import numpy as np
 import torch
 
 xp = np
@@ -25,7 +24,10 @@ def ceildiv(a, b):
     return -(-a // b)
 
 
-def _wide(x):
+`
+
+// head begins a reference that is written for NumPy, and calls it with tensors.
+const head = "import inspect\n\n" + names + `def _wide(x):
     if not isinstance(x, torch.Tensor):
         return x
     x = x.detach().cpu()
@@ -41,13 +43,13 @@ func (e *exporter) reference() string {
 	if e.op.ReferenceModule != "" {
 		b.WriteString(strings.TrimSpace(e.op.ReferenceModule) + "\n")
 	} else {
-		fmt.Fprintf(&b, "def reference(%s):\n", strings.Join(e.arguments(), ", "))
+		fmt.Fprintf(&b, "def reference(%s):\n", strings.Join(e.op.ReferenceNames(), ", "))
 		for _, line := range strings.Split(strings.Trim(e.op.Reference, "\r\n"), "\n") {
 			b.WriteString(strings.TrimRight("    "+line, " ") + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "\n\n@torch.no_grad()\ndef run(%s):\n%s", strings.Join(e.parameters(), ", "), e.sizesInPython())
-	fmt.Fprintf(&b, tail, quotedPairs(e.arguments()), e.returned(), e.resultTypes(), e.op.Inputs[0].Name)
+	fmt.Fprintf(&b, tail, flashinfer.Pairs(e.op.ReferenceNames()), e.returned(), e.resultTypes(), e.op.Inputs[0].Name)
 	return b.String()
 }
 
@@ -68,22 +70,13 @@ const tail = `    given = {%s}
     return tuple(made) if len(made) > 1 else made[0]
 `
 
-// arguments are the names that the op's reference may take.
-func (e *exporter) arguments() []string {
-	names := slices.Concat(opdef.ArgNames(e.op.Inputs), e.op.AttrNames())
-	for _, l := range e.op.Lets {
-		names = append(names, l.Name)
-	}
-	return names
-}
-
 // parameters are those of "run", in the order of the definition's inputs: what is optional has a default, but before what is not.
 func (e *exporter) parameters() []string {
-	names := slices.Clone(e.def.Inputs.Names)
-	for i := len(names) - 1; i >= 0 && e.def.Inputs.By[names[i]].Optional; i-- {
-		names[i] += "=" + python(e.op.AttrValue(nil, names[i]))
+	list := slices.Clone(e.def.Inputs.Names)
+	for i := len(list) - 1; i >= 0 && e.def.Inputs.By[list[i]].Optional; i-- {
+		list[i] += "=" + python(e.op.AttrValue(nil, list[i]))
 	}
-	return names
+	return list
 }
 
 // sizesInPython are the statements that compute sizes, fixed attributes, defaults that depend on sizes, and lets.
@@ -170,12 +163,4 @@ func python64(v float64) string {
 		text += ".0"
 	}
 	return text
-}
-
-func quotedPairs(names []string) string {
-	var list []string
-	for _, name := range names {
-		list = append(list, fmt.Sprintf("%q: %[1]s", name))
-	}
-	return strings.Join(list, ", ")
 }
