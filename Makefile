@@ -82,12 +82,12 @@ endef
 
 TIMEOUT = 80m# of a package
 test: SHORT = -short
-test: cuda check cpu-library ## Run tests of every kind, the long ones with some ops; they need minutes.
+test: cuda check cpu-library examples/real/vllm ## Run tests of every kind, the long ones with some ops; they need minutes.
 	$(RUN_TESTS)
 
 test-all: TIMEOUT = 12h# the long tests of two packages need hours
 test-all: CUDA_ARCH = 90# each further one takes minutes; a release has those of opcast.toml
-test-all: cuda check build ## Run all tests with all ops; they need hours.
+test-all: cuda check build examples/real/vllm ## Run all tests with all ops; they need hours.
 	$(RUN_TESTS)
 
 conformance: build ## Run every op through every adaptor.
@@ -137,8 +137,8 @@ site: $(VENV)/.installed ## Build the documentation into build/site, to be read 
 
 # What is locked stays locked unless its line in the .in file changes; LOCK=--upgrade takes the newest of the rest.
 requirements: | $(VENV)/.installed ## Lock requirements/*.in again: all packages, with the hashes of their files.
-	for list in uv test lint docs cuda bench; do \
-		case $$list in lint | docs) with="--constraints requirements/test.txt" ;; cuda | bench) with=--no-deps ;; *) with= ;; esac; \
+	for list in uv test lint docs cuda bench vllm vllm-setup; do \
+		case $$list in lint | docs) with="--constraints requirements/test.txt" ;; cuda | bench | vllm*) with=--no-deps ;; *) with= ;; esac; \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url $$with $(LOCK) \
 			--custom-compile-command 'make requirements' --output-file requirements/$$list.txt requirements/$$list.in; \
 	done
@@ -169,6 +169,17 @@ $(VENV)/.installed: requirements/uv.txt requirements/test.txt requirements/lint.
 $(VENV)/.cuda: requirements/cuda.txt $(VENV)/.installed
 	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(BIN)/python -r $<
 	touch $@
+
+# pip asks vLLM's setup.py for its version before it keeps the archive.
+examples/real/vllm: requirements/vllm.txt requirements/vllm-setup.txt $(VENV)/.installed
+	rm -rf build/vllm $@
+	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(BIN)/python --target build/vllm/setup -r requirements/vllm-setup.txt
+	PYTHONPATH=$(CURDIR)/build/vllm/setup VLLM_TARGET_DEVICE=empty VLLM_VERSION_OVERRIDE=$$(sed -n 's/^vllm==\([^ ]*\).*/\1/p' $<) \
+		$(BIN)/python -m pip download --quiet --require-hashes --no-deps --no-build-isolation --no-binary vllm --dest build/vllm -r $<
+	mkdir build/vllm/unpacked
+	tar -xzf build/vllm/vllm-*.tar.gz -C build/vllm/unpacked --strip-components=1 --no-wildcards-match-slash --wildcards 'vllm-*/LICENSE' 'vllm-*/csrc/cpu'
+	touch build/vllm/unpacked
+	mv build/vllm/unpacked $@
 
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)

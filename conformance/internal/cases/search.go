@@ -241,6 +241,9 @@ func (s *search) fits() bool {
 			return false
 		}
 	}
+	if !s.findable(c) {
+		return false
+	}
 	largest, anyEmpty := int64(1), false
 	for _, args := range [][]opdef.Arg{s.op.Inputs, s.op.Outputs} {
 		for i := range args {
@@ -252,6 +255,19 @@ func (s *search) fits() bool {
 		}
 	}
 	return largest <= s.largest && (s.allowEmpty || !anyEmpty || s.fixedZero()) && c.hasContents(s.without)
+}
+
+// findable reports whether the sizes follow from the shapes: of a dim G*K, an adaptor that knows G finds no K if G is 0, and
+// refuses the call.
+func (s *search) findable(c *Case) bool {
+	return !slices.ContainsFunc(s.op.Steps, func(step opdef.Step) bool {
+		absent := slices.Contains(s.without, s.op.Inputs[step.Input].Name)
+		if absent || step.Kind != opdef.BindSize || step.When != nil && c.EvalCondition(step.When) == expr.KnownFalse {
+			return false
+		}
+		coef, err := step.Coef.Eval(c)
+		return err == nil && coef == 0
+	})
 }
 
 // fixedZero reports whether the caller asked for an empty dimension.

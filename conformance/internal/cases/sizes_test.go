@@ -239,6 +239,25 @@ kernels = [{ name = "few", device = "cpu", when = "A < 3" }, { name = "all", dev
 	}
 }
 
+// Of x with G*K rows, nobody finds K when G is 0: no such call is made, while K may well be 0.
+func TestZeroFactors(t *testing.T) {
+	const text = `doc = "Copy."
+kind = 0
+dtypes = { T = ["f32"] }
+inputs = [{ name = "groups", type = "T[G]", doc = "A." }, { name = "x", type = "T[G*K]", doc = "A." }]
+outputs = [{ name = "y", type = "T[G*K]", doc = "A." }]
+reference = "return x"
+`
+	op := loadtest.Load(t, tooltest.Project(t, "copy", text)).Ops[0]
+	made := map[string]bool{}
+	for _, c := range All(op, ZeroPlans(op, DTypes{"T": "f32"}), nil) {
+		made["G"], made["K"] = made["G"] || c.Sizes["G"] == 0, made["K"] || c.Sizes["K"] == 0
+	}
+	if made["G"] || !made["K"] {
+		t.Errorf("calls with sizes of 0: %v", made)
+	}
+}
+
 // Where a predicate decides, some sizes are even, whatever they are multiples of.
 func TestSizesForPredicates(t *testing.T) {
 	const text = `doc = "Copy."
