@@ -20,9 +20,13 @@ constexpr opcast::Array kArrays[] = {
     opcast::Array::Input("v_cache"),
     opcast::Array::Input("block_tables"),
     opcast::Array::Input("seq_lens"),
+    opcast::Array::Input("k_scale").Optional(),
+    opcast::Array::Input("v_scale").Optional(),
+    opcast::Array::Input("sinks").Optional(),
 };
 
 constexpr opcast::Attr kAttrs[] = {
+    opcast::Attr::Int("q_len").Default(1),
     opcast::Attr::Str("layout").Default("NHD"),
     opcast::Attr::Float("sm_scale").OrNone(),
     opcast::Attr::Int("window_left").OrNone(),
@@ -40,38 +44,53 @@ constexpr opcast::Variant<PagedAttentionArgs> kVariants[] = {
 };
 
 void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("paged_attention", argv, count, 13, opcast::AllocatorOf(request));
+  const opcast::Call call("paged_attention", argv, count, 17, opcast::AllocatorOf(request));
   call.Required({{2, "q"}, {3, "k_cache"}, {4, "v_cache"}, {5, "block_tables"}, {6, "seq_lens"}, {0, "o"}, {1, "lse"}});
   const opcast::Tensor q_ = call.Array(2, "q");
   const opcast::Tensor k_cache_ = call.Array(3, "k_cache");
   const opcast::Tensor v_cache_ = call.Array(4, "v_cache");
   const opcast::Tensor block_tables_ = call.Array(5, "block_tables");
   const opcast::Tensor seq_lens_ = call.Array(6, "seq_lens");
+  const opcast::Tensor k_scale_ = call.Array(7, "k_scale");
+  const opcast::Tensor v_scale_ = call.Array(8, "v_scale");
+  const opcast::Tensor sinks_ = call.Array(9, "sinks");
   opcast::Tensor o_ = call.Array(0, "o");
   opcast::Tensor lse_ = call.Array(1, "lse");
-  const opcast::Tensor sums_ = call.Array(11, "sums");
-  const opcast::Tensor states_ = call.Array(12, "states");
+  const opcast::Tensor sums_ = call.Array(15, "sums");
+  const opcast::Tensor states_ = call.Array(16, "states");
   int64_t S_ = 0;
   int64_t Hk_ = 0;
-  const auto layout_ = static_cast<PagedAttentionLayout>(call.Choice(7, "layout", {"NHD", "HND"}));
-  auto sm_scale_ = call.Given(8) ? call.Float(8, "sm_scale") : 0;
-  if (call.Given(8)) call.AtLeast("sm_scale", sm_scale_, 0.0, "0");
-  std::optional<int64_t> window_left_; if (call.Given(9)) window_left_ = call.Int(9, "window_left");
-  if (call.Given(9)) call.AtLeast("window_left", *window_left_, 0);
-  std::optional<double> soft_cap_; if (call.Given(10)) soft_cap_ = call.Float(10, "soft_cap");
-  if (call.Given(10)) call.AtLeast("soft_cap", *soft_cap_, 0.001, "0.001");
+  const auto q_len_ = call.Int(10, "q_len");
+  call.AtLeast("q_len", q_len_, 1);
+  const auto layout_ = static_cast<PagedAttentionLayout>(call.Choice(11, "layout", {"NHD", "HND"}));
+  auto sm_scale_ = call.Given(12) ? call.Float(12, "sm_scale") : 0;
+  if (call.Given(12)) call.AtLeast("sm_scale", sm_scale_, 0.0, "0");
+  std::optional<int64_t> window_left_; if (call.Given(13)) window_left_ = call.Int(13, "window_left");
+  if (call.Given(13)) call.AtLeast("window_left", *window_left_, 0);
+  std::optional<double> soft_cap_; if (call.Given(14)) soft_cap_ = call.Float(14, "soft_cap");
+  if (call.Given(14)) call.AtLeast("soft_cap", *soft_cap_, 0.001, "0.001");
   call.SameDevice(k_cache_, q_);
   call.SameDevice(v_cache_, q_);
   call.SameDevice(block_tables_, q_);
   call.SameDevice(seq_lens_, q_);
+  if (k_scale_) {
+    call.SameDevice(k_scale_, q_);
+  }
+  if (v_scale_) {
+    call.SameDevice(v_scale_, q_);
+  }
+  if (sinks_) {
+    call.SameDevice(sinks_, q_);
+  }
   call.DTypeIn(q_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = q_.dtype();
   call.Rank(q_, 3);
-  const int64_t B_ = q_.size(0);
+  const int64_t N_ = q_.size(0);
   const int64_t Hq_ = q_.size(1);
   const int64_t D_ = q_.size(2);
   call.LastDense(q_); call.Data(q_);
-  call.DTypeAs(k_cache_, T_, "q");
+  call.DTypeIn(k_cache_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16, opcast::DType::kF8e4m3fn, opcast::DType::kF8e4m3fnuz});
+  const opcast::DType C_ = k_cache_.dtype();
   call.Rank(k_cache_, 4);
   const int64_t P_ = k_cache_.size(0);
   if (layout_ == PagedAttentionLayout::kNHD) {
@@ -84,7 +103,7 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   }
   call.Size(k_cache_, 3, D_, {{"D", D_, "q"}});
   call.LastDense(k_cache_); call.Data(k_cache_);
-  call.DTypeAs(v_cache_, T_, "q");
+  call.DTypeAs(v_cache_, C_, "k_cache");
   call.Rank(v_cache_, 4);
   call.Size(v_cache_, 0, P_, {{"P", P_, "k_cache"}});
   if (layout_ == PagedAttentionLayout::kNHD) {
@@ -99,43 +118,63 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   call.LastDense(v_cache_); call.Data(v_cache_);
   call.DTypeIn(block_tables_, {opcast::DType::kI32});
   call.Rank(block_tables_, 2);
-  call.Size(block_tables_, 0, B_, {{"B", B_, "q"}});
+  const int64_t B_ = block_tables_.size(0);
   const int64_t M_ = block_tables_.size(1);
   call.Dense(block_tables_); call.Data(block_tables_);
   call.DTypeIn(seq_lens_, {opcast::DType::kI32});
   call.Rank(seq_lens_, 1);
-  call.Size(seq_lens_, 0, B_, {{"B", B_, "q"}});
+  call.Size(seq_lens_, 0, B_, {{"B", B_, "block_tables"}});
   call.Dense(seq_lens_); call.Data(seq_lens_);
+  if (k_scale_) {
+    call.DTypeIn(k_scale_, {opcast::DType::kF32});
+    call.Rank(k_scale_, 1);
+    call.Size(k_scale_, 0, 1, {});
+    call.Dense(k_scale_); call.Data(k_scale_);
+  }
+  if (v_scale_) {
+    call.DTypeIn(v_scale_, {opcast::DType::kF32});
+    call.Rank(v_scale_, 1);
+    call.Size(v_scale_, 0, 1, {});
+    call.Dense(v_scale_); call.Data(v_scale_);
+  }
+  if (sinks_) {
+    call.DTypeIn(sinks_, {opcast::DType::kF32});
+    call.Rank(sinks_, 1);
+    call.Size(sinks_, 0, Hq_, {{"Hq", Hq_, "q"}});
+    call.Dense(sinks_); call.Data(sinks_);
+  }
   const int64_t chunks_ = opcast::CeilDiv(opcast::Mul(M_, S_), 256);
   call.Require(Hk_ > 0, "Hk > 0", {{"Hk", Hk_, nullptr}});
   call.Require(opcast::Mod(Hq_, Hk_) == 0, "Hq % Hk == 0", {{"Hk", Hk_, nullptr}, {"Hq", Hq_, nullptr}});
-  call.OutputSize("scratch sums", "B*chunks", opcast::Mul(B_, chunks_));
-  call.OutputSize("scratch states", "B*chunks", opcast::Mul(B_, chunks_));
-  call.Make(o_, T_, q_, nullptr, 0, {B_, Hq_, Dv_});
+  call.Require(N_ == opcast::Mul(B_, q_len_), "N == B * q_len", {{"B", B_, nullptr}, {"N", N_, nullptr}, {"q_len", q_len_, nullptr}});
+  call.Require(((C_ == T_) || (C_ == opcast::DType::kF8e4m3fn)) || (C_ == opcast::DType::kF8e4m3fnuz), "C == T or C == f8e4m3fn or C == f8e4m3fnuz", {{"C", C_, nullptr}, {"T", T_, nullptr}}, "cast k_cache or q");
+  call.OutputSize("scratch sums", "N*chunks", opcast::Mul(N_, chunks_));
+  call.OutputSize("scratch states", "N*chunks", opcast::Mul(N_, chunks_));
+  call.Make(o_, T_, q_, nullptr, 0, {N_, Hq_, Dv_});
   call.DTypeAs(o_, T_, "q");
   call.SameDevice(o_, q_);
-  call.OutputShape(o_, nullptr, 0, {B_, Hq_, Dv_});
+  call.OutputShape(o_, nullptr, 0, {N_, Hq_, Dv_});
   call.Dense(o_); call.Data(o_);
-  call.Apart(o_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_});
-  call.Make(lse_, opcast::DType::kF32, q_, nullptr, 0, {B_, Hq_});
+  call.Apart(o_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &k_scale_, &v_scale_, &sinks_});
+  call.Make(lse_, opcast::DType::kF32, q_, nullptr, 0, {N_, Hq_});
   call.DTypeIn(lse_, {opcast::DType::kF32});
   call.SameDevice(lse_, q_);
-  call.OutputShape(lse_, nullptr, 0, {B_, Hq_});
+  call.OutputShape(lse_, nullptr, 0, {N_, Hq_});
   call.Dense(lse_); call.Data(lse_);
-  call.Apart(lse_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_});
+  call.Apart(lse_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &k_scale_, &v_scale_, &sinks_, &o_});
   if (sums_) {
     call.DTypeIn(sums_, {opcast::DType::kF32});
     call.SameDevice(sums_, q_);
-    call.OutputShape(sums_, nullptr, 0, {opcast::Mul(B_, chunks_), Hq_, Dv_});
+    call.OutputShape(sums_, nullptr, 0, {opcast::Mul(N_, chunks_), Hq_, Dv_});
     call.Dense(sums_); call.Data(sums_);
-    call.Apart(sums_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_, &lse_});
+    call.Apart(sums_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &k_scale_, &v_scale_, &sinks_, &o_, &lse_});
   }
   if (states_) {
     call.DTypeIn(states_, {opcast::DType::kF32});
     call.SameDevice(states_, q_);
-    call.OutputShape(states_, nullptr, 0, {opcast::Mul(B_, chunks_), Hq_, 2});
+    call.OutputShape(states_, nullptr, 0, {opcast::Mul(N_, chunks_), Hq_, 2});
     call.Dense(states_); call.Data(states_);
-    call.Apart(states_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &o_, &lse_, &sums_});
+    call.Apart(states_, {&q_, &k_cache_, &v_cache_, &block_tables_, &seq_lens_, &k_scale_, &v_scale_, &sinks_, &o_, &lse_, &sums_});
   }
   if (o_.empty() && lse_.empty() && opcast::Launches(request)) return;
   if (opcast::Launches(request) && opcast::ChecksIndices(call, q_)) {
@@ -145,17 +184,23 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   if (opcast::Launches(request) && opcast::Debugging(call)) {
     call.ValuesAtLeast(block_tables_, 0, "0", {});
     call.ValuesAtMost(block_tables_, opcast::Sub(P_, 1), std::to_string(opcast::Sub(P_, 1)), {{"P", P_, "k_cache"}});
+    call.ValuesAtLeast(k_scale_, 0, "0", {});
+    call.ValuesAtMost(k_scale_, 16, "16", {});
+    call.ValuesAtLeast(v_scale_, 0, "0", {});
+    call.ValuesAtMost(v_scale_, 16, "16", {});
   }
-  if (!call.Given(8)) call.Default(8, sm_scale_ = std::pow(std::max<int64_t>(static_cast<double>(D_), 1.0), -0.5));
+  if (!call.Given(12)) call.Default(12, sm_scale_ = std::pow(std::max<int64_t>(static_cast<double>(D_), 1.0), -0.5));
   PagedAttentionArgs values{};
   values.T = T_;
-  values.B = B_;
+  values.C = C_;
+  values.N = N_;
   values.Hq = Hq_;
   values.D = D_;
   values.P = P_;
   values.S = S_;
   values.Hk = Hk_;
   values.Dv = Dv_;
+  values.B = B_;
   values.M = M_;
   values.chunks = chunks_;
   values.o = o_.data();
@@ -168,12 +213,16 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   values.v_cache_layout = v_cache_.layout(4);
   values.block_tables = block_tables_.data<int32_t>();
   values.seq_lens = seq_lens_.data<int32_t>();
+  values.k_scale = k_scale_.data<float>();
+  values.v_scale = v_scale_.data<float>();
+  values.sinks = sinks_.data<float>();
+  values.q_len = q_len_;
   values.layout = layout_;
   values.sm_scale = sm_scale_;
   values.window_left = window_left_;
   values.soft_cap = soft_cap_;
-  const std::array<int64_t, 3> sums_sizes = {opcast::Mul(B_, chunks_), Hq_, Dv_};
-  const std::array<int64_t, 3> states_sizes = {opcast::Mul(B_, chunks_), Hq_, 2};
+  const std::array<int64_t, 3> sums_sizes = {opcast::Mul(N_, chunks_), Hq_, Dv_};
+  const std::array<int64_t, 3> states_sizes = {opcast::Mul(N_, chunks_), Hq_, 2};
   const opcast::Scratch scratch[] = {
       opcast::Scratch{"sums", opcast::DType::kF32, &sums_, &values.sums}.Sizes(sums_sizes),
       opcast::Scratch{"states", opcast::DType::kF32, &states_, &values.states}.Sizes(states_sizes),
@@ -184,7 +233,7 @@ void run_paged_attention(const TVMFFIAny* argv, int32_t count, opcast::Request* 
 
 }  // namespace
 
-opcast::Op op_paged_attention("paged_attention", 62, 1470360558240725528, run_paged_attention, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_paged_attention("paged_attention", 62, 5804253359060625538, run_paged_attention, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -15,57 +15,70 @@ enum class PagedAttentionLayout { kNHD, kHND };
 // Decode attention over a paged cache, whose pages a table lists for each sequence.
 struct PagedAttentionArgs {
   opcast::DType T;  // float32, float16 or bfloat16
-  int64_t B;
+  opcast::DType C;  // float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz
+  int64_t N;
   int64_t Hq;
   int64_t D;
   int64_t P;
   int64_t S;
   int64_t Hk;
   int64_t Dv;
+  int64_t B;
   int64_t M;
   int64_t chunks;
-  void* o;  // T[B, Hq, Dv]
-  float* lse;  // f32[B, Hq]
-  const void* q;  // T[B, Hq, D]
+  void* o;  // T[N, Hq, Dv]
+  float* lse;  // f32[N, Hq]
+  const void* q;  // T[N, Hq, D]
   opcast::Layout q_layout;
-  const void* k_cache;  // T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]
+  const void* k_cache;  // C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]
   opcast::Layout k_cache_layout;
-  const void* v_cache;  // T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]
+  const void* v_cache;  // C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]
   opcast::Layout v_cache_layout;
   const int32_t* block_tables;  // i32[B, M]
   const int32_t* seq_lens;  // i32[B]
+  const float* k_scale;  // f32[1], null when absent
+  const float* v_scale;  // f32[1], null when absent
+  const float* sinks;  // f32[Hq], null when absent
+  int64_t q_len;
   PagedAttentionLayout layout;
   double sm_scale;
   std::optional<int64_t> window_left;  // absent unless given
   std::optional<double> soft_cap;  // absent unless given
-  float* sums;  // f32[B*chunks, Hq, Dv], scratch, null for kernels that take none
-  float* states;  // f32[B*chunks, Hq, 2], scratch, null for kernels that take none
+  float* sums;  // f32[N*chunks, Hq, Dv], scratch, null for kernels that take none
+  float* states;  // f32[N*chunks, Hq, 2], scratch, null for kernels that take none
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_>
+template <class T_, class C_>
 struct PagedAttentionTyped : PagedAttentionArgs {
   using T = T_;
+  using C = C_;
 
-  T* o;  // T[B, Hq, Dv]
-  const T* q;  // T[B, Hq, D]
-  const T* k_cache;  // T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]
-  const T* v_cache;  // T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]
+  T* o;  // T[N, Hq, Dv]
+  const T* q;  // T[N, Hq, D]
+  const C* k_cache;  // C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]
+  const C* v_cache;  // C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]
 
   explicit PagedAttentionTyped(const PagedAttentionArgs& args)
       : PagedAttentionArgs(args),
         o(static_cast<T*>(args.o)),
         q(static_cast<const T*>(args.q)),
-        k_cache(static_cast<const T*>(args.k_cache)),
-        v_cache(static_cast<const T*>(args.v_cache)) {}
+        k_cache(static_cast<const C*>(args.k_cache)),
+        v_cache(static_cast<const C*>(args.v_cache)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const PagedAttentionArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32) return f(PagedAttentionTyped<float>(args));
-  if (args.T == opcast::DType::kF16) return f(PagedAttentionTyped<opcast::f16>(args));
-  if (args.T == opcast::DType::kBf16) return f(PagedAttentionTyped<opcast::bf16>(args));
+  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF32) return f(PagedAttentionTyped<float, float>(args));
+  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF8e4m3fn) return f(PagedAttentionTyped<float, opcast::f8e4m3fn>(args));
+  if (args.T == opcast::DType::kF32 && args.C == opcast::DType::kF8e4m3fnuz) return f(PagedAttentionTyped<float, opcast::f8e4m3fnuz>(args));
+  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF16) return f(PagedAttentionTyped<opcast::f16, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF8e4m3fn) return f(PagedAttentionTyped<opcast::f16, opcast::f8e4m3fn>(args));
+  if (args.T == opcast::DType::kF16 && args.C == opcast::DType::kF8e4m3fnuz) return f(PagedAttentionTyped<opcast::f16, opcast::f8e4m3fnuz>(args));
+  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kBf16) return f(PagedAttentionTyped<opcast::bf16, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF8e4m3fn) return f(PagedAttentionTyped<opcast::bf16, opcast::f8e4m3fn>(args));
+  if (args.T == opcast::DType::kBf16 && args.C == opcast::DType::kF8e4m3fnuz) return f(PagedAttentionTyped<opcast::bf16, opcast::f8e4m3fnuz>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

@@ -23,6 +23,7 @@ constexpr opcast::Array kArrays[] = {
 constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::Int("group_size").Default(128),
     opcast::Attr::DTypeOf("out_dtype", "q", kChoices_out_dtype),
+    opcast::Attr::Bool("scale_ue8m0").Default(false),
 };
 
 constexpr opcast::Variant<PerTokenGroupQuantArgs> kVariants[] = {
@@ -31,7 +32,7 @@ constexpr opcast::Variant<PerTokenGroupQuantArgs> kVariants[] = {
 };
 
 void run_per_token_group_quant(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("per_token_group_quant", argv, count, 4, opcast::AllocatorOf(request));
+  const opcast::Call call("per_token_group_quant", argv, count, 5, opcast::AllocatorOf(request));
   call.Required({{2, "x"}, {0, "q"}, {1, "scale"}});
   const opcast::Tensor x_ = call.Array(2, "x");
   opcast::Tensor q_ = call.Array(0, "q");
@@ -39,6 +40,7 @@ void run_per_token_group_quant(const TVMFFIAny* argv, int32_t count, opcast::Req
   const opcast::DType Q_ = q_.dtype();
   const auto group_size_ = call.Int(3, "group_size");
   call.AtLeast("group_size", group_size_, 1);
+  const auto scale_ue8m0_ = call.Bool(4, "scale_ue8m0");
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();
   call.RankAtLeast(x_, 1);
@@ -68,13 +70,14 @@ void run_per_token_group_quant(const TVMFFIAny* argv, int32_t count, opcast::Req
   values.scale = scale_.data<float>();
   values.x = x_.data();
   values.group_size = group_size_;
+  values.scale_ue8m0 = scale_ue8m0_;
   opcast::Dispatch(call, op_per_token_group_quant, kVariants, values, opcast::LaunchOn(x_),
                    {request});
 }
 
 }  // namespace
 
-opcast::Op op_per_token_group_quant("per_token_group_quant", 45, 6603185570501595695, run_per_token_group_quant, kVariants, kArrays, kAttrs, {});
+opcast::Op op_per_token_group_quant("per_token_group_quant", 45, 5562319625279411598, run_per_token_group_quant, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

@@ -20,6 +20,7 @@ struct PerTokenGroupQuantArgs {
   float* scale;  // f32[*, N // group_size]
   const void* x;  // T[*, N]
   int64_t group_size;
+  bool scale_ue8m0;
 };
 
 // The same with types in place of dtypes, as Visit passes it.

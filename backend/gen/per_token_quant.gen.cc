@@ -18,6 +18,7 @@ constexpr opcast::Array kArrays[] = {
     opcast::Array::Output("q"),
     opcast::Array::Output("scale"),
     opcast::Array::Input("x"),
+    opcast::Array::Input("scale_ub").Optional(),
 };
 
 constexpr opcast::Attr kAttrs[] = {
@@ -30,30 +31,43 @@ constexpr opcast::Variant<PerTokenQuantArgs> kVariants[] = {
 };
 
 void run_per_token_quant(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("per_token_quant", argv, count, 3, opcast::AllocatorOf(request));
+  const opcast::Call call("per_token_quant", argv, count, 4, opcast::AllocatorOf(request));
   call.Required({{2, "x"}, {0, "q"}, {1, "scale"}});
   const opcast::Tensor x_ = call.Array(2, "x");
+  const opcast::Tensor scale_ub_ = call.Array(3, "scale_ub");
   opcast::Tensor q_ = call.Array(0, "q");
   opcast::Tensor scale_ = call.Array(1, "scale");
   const opcast::DType Q_ = q_.dtype();
+  if (scale_ub_) {
+    call.SameDevice(scale_ub_, x_);
+  }
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();
   call.RankAtLeast(x_, 1);
   const int64_t N_ = x_.size(-1);
   call.Dense(x_); call.Data(x_);
+  if (scale_ub_) {
+    call.DTypeIn(scale_ub_, {opcast::DType::kF32});
+    call.Rank(scale_ub_, 1);
+    call.Size(scale_ub_, 0, 1, {});
+    call.Dense(scale_ub_); call.Data(scale_ub_);
+  }
   call.Make(q_, Q_, x_, &x_, 1, {N_});
   call.DTypeIn(q_, {opcast::DType::kI8, opcast::DType::kF8e4m3fn, opcast::DType::kF8e4m3fnuz});
   call.SameDevice(q_, x_);
   call.OutputShape(q_, &x_, 1, {N_});
   call.Dense(q_); call.Data(q_);
-  call.Apart(q_, {&x_});
+  call.Apart(q_, {&x_, &scale_ub_});
   call.Make(scale_, opcast::DType::kF32, x_, &x_, 1, {1});
   call.DTypeIn(scale_, {opcast::DType::kF32});
   call.SameDevice(scale_, x_);
   call.OutputShape(scale_, &x_, 1, {1});
   call.Dense(scale_); call.Data(scale_);
-  call.Apart(scale_, {&x_, &q_});
+  call.Apart(scale_, {&x_, &scale_ub_, &q_});
   if (q_.empty() && scale_.empty() && opcast::Launches(request)) return;
+  if (opcast::Launches(request) && opcast::Debugging(call)) {
+    call.ValuesAtLeast(scale_ub_, 0, "0", {});
+  }
   PerTokenQuantArgs values{};
   values.T = T_;
   values.Q = Q_;
@@ -62,13 +76,14 @@ void run_per_token_quant(const TVMFFIAny* argv, int32_t count, opcast::Request* 
   values.q = q_.data();
   values.scale = scale_.data<float>();
   values.x = x_.data();
+  values.scale_ub = scale_ub_.data<float>();
   opcast::Dispatch(call, op_per_token_quant, kVariants, values, opcast::LaunchOn(x_),
                    {request});
 }
 
 }  // namespace
 
-opcast::Op op_per_token_quant("per_token_quant", 44, 2986452061644224474, run_per_token_quant, kVariants, kArrays, kAttrs, {});
+opcast::Op op_per_token_quant("per_token_quant", 44, 4723557484030960119, run_per_token_quant, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

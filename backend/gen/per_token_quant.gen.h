@@ -19,6 +19,7 @@ struct PerTokenQuantArgs {
   void* q;  // Q[*, N]
   float* scale;  // f32[*, 1]
   const void* x;  // T[*, N]
+  const float* scale_ub;  // f32[1], null when absent
 };
 
 // The same with types in place of dtypes, as Visit passes it.

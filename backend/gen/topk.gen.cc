@@ -16,6 +16,7 @@ constexpr opcast::Array kArrays[] = {
     opcast::Array::Output("values"),
     opcast::Array::Output("indices"),
     opcast::Array::Input("x"),
+    opcast::Array::Input("lengths").Optional(),
 };
 
 constexpr opcast::Attr kAttrs[] = {
@@ -43,21 +44,31 @@ constexpr opcast::Variant<TopkArgs> kVariants[] = {
 };
 
 void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("topk", argv, count, 7, opcast::AllocatorOf(request));
+  const opcast::Call call("topk", argv, count, 8, opcast::AllocatorOf(request));
   call.Required({{2, "x"}, {0, "values"}, {1, "indices"}});
   const opcast::Tensor x_ = call.Array(2, "x");
+  const opcast::Tensor lengths_ = call.Array(3, "lengths");
   opcast::Tensor values_ = call.Array(0, "values");
   opcast::Tensor indices_ = call.Array(1, "indices");
-  const opcast::Tensor ranks_ = call.Array(5, "ranks");
-  const opcast::Tensor workspace_ = call.Array(6, "workspace");
-  const auto k_ = call.Int(3, "k");
+  const opcast::Tensor ranks_ = call.Array(6, "ranks");
+  const opcast::Tensor workspace_ = call.Array(7, "workspace");
+  const auto k_ = call.Int(4, "k");
   call.AtLeast("k", k_, 0);
-  const auto largest_ = call.Bool(4, "largest");
+  const auto largest_ = call.Bool(5, "largest");
+  if (lengths_) {
+    call.SameDevice(lengths_, x_);
+  }
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();
   call.RankAtLeast(x_, 1);
   const int64_t N_ = x_.size(-1);
   call.Dense(x_); call.Data(x_);
+  if (lengths_) {
+    call.DTypeIn(lengths_, {opcast::DType::kI32});
+    call.RankAtLeast(lengths_, 0);
+    call.SameBatch(lengths_, 0, x_, 1);
+    call.Dense(lengths_); call.Data(lengths_);
+  }
   const int64_t W_ = opcast::Add(65536, N_);
   call.Require(k_ <= N_, "k <= N", {{"N", N_, nullptr}, {"k", k_, nullptr}});
   call.Require(opcast::Sub(N_, 1) <= 2147483647, "N - 1 <= 2147483647", {{"N", N_, nullptr}});
@@ -66,28 +77,32 @@ void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   call.SameDevice(values_, x_);
   call.OutputShape(values_, &x_, 1, {k_});
   call.Dense(values_); call.Data(values_);
-  call.Apart(values_, {&x_});
+  call.Apart(values_, {&x_, &lengths_});
   call.Make(indices_, opcast::DType::kI32, x_, &x_, 1, {k_});
   call.DTypeIn(indices_, {opcast::DType::kI32});
   call.SameDevice(indices_, x_);
   call.OutputShape(indices_, &x_, 1, {k_});
   call.Dense(indices_); call.Data(indices_);
-  call.Apart(indices_, {&x_, &values_});
+  call.Apart(indices_, {&x_, &lengths_, &values_});
   if (ranks_) {
     call.DTypeIn(ranks_, {opcast::DType::kU64});
     call.SameDevice(ranks_, x_);
     call.OutputShape(ranks_, &x_, 1, {k_});
     call.Dense(ranks_); call.Data(ranks_);
-    call.Apart(ranks_, {&x_, &values_, &indices_});
+    call.Apart(ranks_, {&x_, &lengths_, &values_, &indices_});
   }
   if (workspace_) {
     call.DTypeIn(workspace_, {opcast::DType::kU8});
     call.SameDevice(workspace_, x_);
     call.OutputShape(workspace_, nullptr, 0, {W_});
     call.Dense(workspace_); call.Data(workspace_);
-    call.Apart(workspace_, {&x_, &values_, &indices_, &ranks_});
+    call.Apart(workspace_, {&x_, &lengths_, &values_, &indices_, &ranks_});
   }
   if (values_.empty() && indices_.empty() && opcast::Launches(request)) return;
+  if (opcast::Launches(request) && opcast::ChecksIndices(call, x_)) {
+    call.ValuesAtLeast(lengths_, 0, "0", {});
+    call.ValuesAtMost(lengths_, N_, std::to_string(N_), {{"N", N_, "x"}});
+  }
   TopkArgs values{};
   values.T = T_;
   values.batch = x_.batch(1);
@@ -96,6 +111,7 @@ void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   values.values = values_.data();
   values.indices = indices_.data<int32_t>();
   values.x = x_.data();
+  values.lengths = lengths_.data<int32_t>();
   values.k = k_;
   values.largest = largest_;
   const std::array<int64_t, 1> ranks_sizes = {k_};
@@ -110,7 +126,7 @@ void run_topk(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
 
 }  // namespace
 
-opcast::Op op_topk("topk", 67, 1046950856269517550, run_topk, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_topk("topk", 67, 8359087875805547207, run_topk, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

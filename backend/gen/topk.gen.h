@@ -19,6 +19,7 @@ struct TopkArgs {
   void* values;  // T[*, k]
   int32_t* indices;  // i32[*, k]
   const void* x;  // T[*, N]
+  const int32_t* lengths;  // i32[*], null when absent
   int64_t k;
   bool largest;
   uint64_t* ranks;  // u64[*, k], scratch, null for kernels that take none

@@ -3,55 +3,67 @@
 import numpy as np
 
 
-def reference(q, k_cache, v_cache, block_tables, seq_lens, layout, sm_scale, window_left, soft_cap):
+def reference(
+    q, k_cache, v_cache, block_tables, seq_lens, k_scale, v_scale, sinks,
+    q_len, layout, sm_scale, window_left, soft_cap,
+):  # fmt: skip
     group = q.shape[1] // k_cache.shape[2 if layout == "NHD" else 1]
     if layout == "HND":
         k_cache, v_cache = k_cache.swapaxes(1, 2), v_cache.swapaxes(1, 2)
+    k_cache = k_cache if k_scale is None else k_cache * k_scale
+    v_cache = v_cache if v_scale is None else v_cache * v_scale
     o, lse = np.zeros((*q.shape[:2], v_cache.shape[3])), np.full(q.shape[:2], -np.inf)
-    for b in range(len(q)):
-        count = seq_lens[b]
+    for n in range(len(q)):
+        b, i = divmod(n, q_len)
+        count = max(0, seq_lens[b] - (q_len - 1 - i))
         pages = block_tables[b, : -(-count // max(k_cache.shape[1], 1))]
         first = 0 if window_left is None else max(0, count - 1 - window_left)
         k, v = (
             x[pages].reshape(len(pages) * x.shape[1], *x.shape[2:])[first:count]
             for x in (k_cache, v_cache)
         )
-        for h in range(q.shape[1] if len(k) else 0):
-            s = k[:, h // group] @ q[b, h] * sm_scale
+        for h in range(q.shape[1]):
+            s = k[:, h // group] @ q[n, h] * sm_scale
             s = s if soft_cap is None else soft_cap * np.tanh(s / soft_cap)
-            largest = np.max(s)
+            sink = -np.inf if sinks is None else sinks[h]
+            largest = np.max(s, initial=sink)
             if largest == -np.inf:
                 continue
             p = np.exp(s - largest)
-            o[b, h] = p @ v[:, h // group] / np.sum(p)
-            lse[b, h] = largest + np.log(np.sum(p))
+            total = np.sum(p) + np.exp(sink - largest)
+            o[n, h] = p @ v[:, h // group] / total
+            lse[n, h] = largest + np.log(total)
     return o, lse
 
 
 def independent(
-    torch, q, k_cache, v_cache, block_tables, seq_lens, layout, sm_scale, window_left, soft_cap
-):
+    torch, q, k_cache, v_cache, block_tables, seq_lens, k_scale, v_scale, sinks,
+    q_len, layout, sm_scale, window_left, soft_cap,
+):  # fmt: skip
     caches = [x if layout == "NHD" else x.transpose(1, 2) for x in (k_cache, v_cache)]
+    caches = [x if n is None else x * n for x, n in zip(caches, (k_scale, v_scale), strict=True)]
     o = q.new_zeros(*q.shape[:2], v_cache.shape[3])
-    lse = q.new_full(q.shape[:2], -torch.inf)
-    for b in range(len(q)):
-        count = int(seq_lens[b])
-        pages = block_tables[b]
-        if count == 0:
+    sink = q.new_full(q.shape[1:2], -torch.inf) if sinks is None else sinks
+    lse = sink.repeat(len(q), 1)
+    for n in range(len(q)):
+        count = int(seq_lens[n // q_len]) + n % q_len - q_len + 1
+        pages = block_tables[n // q_len]
+        if count <= 0:
             continue
         k, v = (x[pages.long()].flatten(0, 1)[:count].transpose(0, 1) for x in caches)
         k, v = (x.repeat_interleave(q.shape[1] // len(x), 0) for x in (k, v))
-        scores = (q[b, :, None] @ k.transpose(1, 2))[:, 0] * sm_scale
+        scores = (q[n, :, None] @ k.transpose(1, 2))[:, 0] * sm_scale
         if soft_cap is not None:
             scores = soft_cap * torch.tanh(scores / soft_cap)
         seen = torch.arange(count) >= count - 1 - (count if window_left is None else window_left)
         scores = torch.where(seen, scores, -torch.inf)
-        lse[b] = torch.logsumexp(scores, -1)
-        if soft_cap is None:
+        scores = torch.cat([scores, sink[:, None]], -1)
+        lse[n] = torch.logsumexp(scores, -1)
+        if soft_cap is None and sinks is None:
             attention = torch.nn.functional.scaled_dot_product_attention
-            o[b] = attention(q[b, :, None], k, v, attn_mask=seen[None], scale=sm_scale)[:, 0]
+            o[n] = attention(q[n, :, None], k, v, attn_mask=seen[None], scale=sm_scale)[:, 0]
         else:
-            o[b] = (torch.softmax(scores, -1)[:, None] @ v)[:, 0]
+            o[n] = (torch.softmax(scores, -1)[:, None, :-1] @ v)[:, 0]
     return o, lse
 
 

@@ -1,11 +1,15 @@
 """An independent formula."""
 
 
-def independent(torch, x, group_size, out_dtype):
+def independent(torch, x, group_size, out_dtype, scale_ue8m0):
     most = {"int8": 127, "float8_e4m3fn": 448, "float8_e4m3fnuz": 240}[out_dtype]
     groups = x.unflatten(-1, (x.shape[-1] // group_size, group_size))
     scale = (groups.abs().amax(-1, keepdim=True) / most).float().double()
     scale = scale.masked_fill(scale == 0, 1)
+    if scale_ue8m0:
+        powers = 2.0 ** torch.arange(-149, 128, dtype=torch.float64)
+        above = powers[torch.searchsorted(powers, scale).clamp(max=len(powers) - 1)]
+        scale = torch.where(scale.isfinite(), above, scale)
     q = torch.clamp(groups / scale, -most, most).flatten(-2)
     return q.round().nan_to_num(0) if out_dtype == "int8" else q, scale.squeeze(-1)
 

@@ -1,9 +1,10 @@
 """An independent formula."""
 
 
-def independent(torch, x, out_dtype):
+def independent(torch, x, scale_ub, out_dtype):
     most = {"int8": 127, "float8_e4m3fn": 448, "float8_e4m3fnuz": 240}[out_dtype]
     largest = torch.nn.functional.pad(x.abs(), (0, 1)).amax(-1, keepdim=True)
+    largest = largest if scale_ub is None else torch.minimum(largest, scale_ub)
     scale = (largest / most).float().double()
     scale = scale.masked_fill(scale == 0, 1)
     q = torch.clamp(x / scale, -most, most)

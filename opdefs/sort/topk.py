@@ -3,9 +3,17 @@
 import numpy as np
 
 
-def independent(torch, x, k, largest):
-    order = torch.argsort(x + 0.0, dim=-1, descending=largest, stable=True)[..., :k]
-    return torch.gather(x, -1, order), order
+def independent(torch, x, lengths, k, largest):
+    if lengths is None:
+        order = torch.argsort(x + 0.0, dim=-1, descending=largest, stable=True)[..., :k]
+        return torch.gather(x, -1, order), order
+    values = x.new_full((*x.shape[:-1], k), -torch.inf if largest else torch.inf)
+    indices = torch.full(values.shape, -1)
+    for at in np.ndindex(*x.shape[:-1]):
+        row = x[at][: int(lengths[at])]
+        order = torch.argsort(row + 0.0, descending=largest, stable=True)[:k]
+        values[at][: len(order)], indices[at][: len(order)] = row[order], order
+    return values, indices
 
 
 def samples(rng, sizes):

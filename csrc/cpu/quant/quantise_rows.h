@@ -45,20 +45,13 @@ inline void Quantise(const T* x, int64_t n, float scale, Q* q) {
   }
 }
 
-// The scale that makes the largest magnitude of n numbers the largest of Q.
-template <class Q, class T>
-inline float ScaleOf(const T* x, int64_t n) {
-  const float scale = Round<float>(Most(x, n) / kMost<Q>);
-  return scale == 0 ? 1 : scale;
-}
-
 // Quantises rows of n numbers, each by a scale of its own.
 template <class T, class Q>
-opcast::Status QuantiseRows(const opcast::Launch& launch, int64_t rows, int64_t n, const T* x, Q* q,
-                            float* scales) {
+opcast::Status QuantiseRows(const opcast::Launch& launch, int64_t rows, int64_t n, const T* x,
+                            const ScaleRule& rule, Q* q, float* scales) {
   const auto body = [=](int64_t begin, int64_t end, auto width) {
     for (int64_t i = begin; i < end; ++i) {
-      scales[i] = ScaleOf<Q>(x + i * n, n);
+      scales[i] = rule.Scale<Q>(Most(x + i * n, n));
       Quantise<width>(x + i * n, n, scales[i], q + i * n);
     }
   };

@@ -152,25 +152,32 @@ inline void Find(const T* x, int64_t n, bool largest, Best* best) {
 }  // namespace
 
 opcast::Status Topk(const TopkArgs& args, const opcast::Launch& launch) {
-  const int64_t n = args.N, k = args.k;
-  if (k == 0) return opcast::Status::Ok();
+  if (args.k == 0) return opcast::Status::Ok();
   return Visit(args, [&](const auto& a) {
-    const auto rows = [&a, n, k](int64_t begin, int64_t end, auto width) {
-      const int64_t room = k + std::max(k, kSpare);
+    using T = typename std::decay_t<decltype(a)>::T;
+    const auto rows = [&a](int64_t begin, int64_t end, auto width) {
+      const int64_t room = a.k + std::max(a.k, kSpare);
       const std::unique_ptr<uint64_t[]> ranks(new uint64_t[room]);
       for (int64_t row = begin; row < end; ++row) {
-        const auto* const x = a.x + row * n;
+        const T* const x = a.x + row * a.N;
+        const int64_t n = a.lengths ? std::clamp<int64_t>(a.lengths[row], 0, a.N) : a.N;
+        T* const values = a.values + row * a.k;
+        int32_t* const indices = a.indices + row * a.k;
+        const int64_t k = std::min(a.k, n);
+        std::fill(values + k, values + a.k, Round<T>(a.largest ? -INFINITY : INFINITY));
+        std::fill(indices + k, indices + a.k, -1);
+        if (k == 0) continue;
         Best best{ranks.get(), k, room};
         Find<width>(x, n, a.largest, &best);
         best.Sort();
         for (int64_t i = 0; i < k; ++i) {
           const int64_t column = ColumnOf(ranks[i]);
-          a.values[row * k + i] = x[column];
-          a.indices[row * k + i] = opcast::Narrow<int32_t>(column);
+          values[i] = x[column];
+          indices[i] = opcast::Narrow<int32_t>(column);
         }
       }
     };
-    opcast::ParallelFor(launch, a.batch, RowsPerChunk(n), rows);
+    opcast::ParallelFor(launch, a.batch, RowsPerChunk(a.N), rows);
     return opcast::Status::Ok();
   });
 }

@@ -3,7 +3,8 @@
 // The keys of a sequence are cut into chunks of 256. A block has a chunk and up to 8 query heads
 // that share its keys and values, so that these are read once: first it makes all scores, then
 // their weights relative to the chunk's largest score, then it adds up the weighted values. A
-// second kernel merges the chunks of each head in order. All is float, rounded once.
+// second kernel merges the chunks of each head in order, behind its sink. All is float, rounded
+// once.
 //
 // A team of 16 lanes has a row of keys or values, 16 bytes of each lane at a time; what its lanes
 // summed is then added by halves, so that lanes end with different scores. Bits of a head depend on
@@ -30,8 +31,8 @@ constexpr int64_t kBlocksPerProcessor = 32;  // that share the chunks, if there 
 struct Seen {
   int64_t begin, end;
 
-  template <class T, class Source>
-  OPCAST_DEVICE Seen(const DecodeCall<T, Source>& call, int64_t b) {
+  template <class T, class C, class Source>
+  OPCAST_DEVICE Seen(const DecodeCall<T, C, Source>& call, int64_t b) {
     end = call.source.Count(b);
     begin = end == 0 ? 0 : call.sight.Begin(end - 1);
   }
@@ -45,8 +46,8 @@ struct Seen {
 };
 
 // Every stripes-th chunk of a sequence, for `heads` queries from `head` on.
-template <bool kWhole, int kHeads, class T, class Source>
-OPCAST_DEVICE void DecodeStripe(const DecodeCall<T, Source>& call, int64_t b, int64_t stripe,
+template <bool kWhole, int kHeads, class T, class C, class Source>
+OPCAST_DEVICE void DecodeStripe(const DecodeCall<T, C, Source>& call, int64_t b, int64_t stripe,
                                 int64_t head, int64_t kv_head, int heads,
                                 ChunkShared<kHeads>& shared) {
   const Seen seen(call, b);
@@ -68,9 +69,9 @@ OPCAST_DEVICE void DecodeStripe(const DecodeCall<T, Source>& call, int64_t b, in
   }
 }
 
-template <bool kWhole, int kHeads, class T, class Source>
+template <bool kWhole, int kHeads, class T, class C, class Source>
 __global__ void __launch_bounds__(kDecodeThreads, kWhole&& kHeads == 1 ? 4 : 3)
-    ChunksKernel(DecodeCall<T, Source> call) {
+    ChunksKernel(DecodeCall<T, C, Source> call) {
   __shared__ ChunkShared<kHeads> shared;
   const int64_t tiles = (call.group + kHeads - 1) / kHeads, kv_heads = call.heads / call.group;
   const int64_t all = call.sequences * kv_heads * tiles * call.stripes;
@@ -85,39 +86,43 @@ __global__ void __launch_bounds__(kDecodeThreads, kWhole&& kHeads == 1 ? 4 : 3)
 }
 
 // A block merges the chunks of a sequence and head in order.
-template <class T, class Source>
-__global__ void __launch_bounds__(kDecodeThreads) MergeChunksKernel(DecodeCall<T, Source> call) {
+template <class T, class C, class Source>
+__global__ void __launch_bounds__(kDecodeThreads) MergeChunksKernel(DecodeCall<T, C, Source> call) {
   for (int64_t row = blockIdx.x; row < call.sequences * call.heads; row += gridDim.x) {
     const Divided b = Divide(row, call.heads);
     const Seen seen(call, b.quotient);
     const int64_t first = call.source.FirstPart(b.quotient);
     const auto place = [&](int64_t n) { return (first + n) * call.heads + b.rest; };
-    float largest = -INFINITY;
+    const float sink = call.sinks == nullptr ? -INFINITY : call.sinks[b.rest];
+    float largest = sink;
     for (int64_t n = seen.First(); n < seen.End(); ++n) {
       const float one = call.states[place(n) * 2];
       largest = one > largest ? one : largest;
     }
-    const auto factor = [&](int64_t n) {
-      return Exp(call.states[place(n) * 2] - (largest == -INFINITY ? 0.0f : largest)).Value();
+    const auto weigh = [largest](float score) {
+      return Exp(score - (largest == -INFINITY ? 0.0f : largest)).Value();
     };
-    float weights = 0;
+    const auto factor = [&](int64_t n) { return weigh(call.states[place(n) * 2]); };
+    float weights = weigh(sink);
     for (int64_t n = seen.First(); n < seen.End(); ++n)
       weights = fmaf(factor(n), call.states[place(n) * 2 + 1], weights);
     if (threadIdx.x == 0) call.lse[row] = weights == 0 ? -INFINITY : largest + logf(weights);
+    const float v_scale = call.v_scale == nullptr ? 1 : *call.v_scale;
     for (int64_t column = threadIdx.x; column < call.columns; column += kDecodeThreads) {
       float sum = 0;
       for (int64_t n = seen.First(); n < seen.End(); ++n)
         sum = fmaf(factor(n), call.sums[place(n) * call.columns + column], sum);
-      call.o[row * call.columns + column] = Round<T>(weights == 0 ? sum : sum / weights);
+      call.o[row * call.columns + column] =
+          Round<T>((weights == 0 ? sum : sum / weights) * v_scale);
     }
   }
 }
 
 // Starts both kernels. `whole` says whether all rows are whole vectors, and `most` how many keys a
 // sequence can have.
-template <class T, class Source>
+template <class T, class C, class Source>
 opcast::Status Decode(const opcast::Launch& launch, bool whole, int64_t most,
-                      DecodeCall<T, Source> call) {
+                      DecodeCall<T, C, Source> call) {
   const auto start = [&](auto kernel, int heads) {
     const int64_t places =
         call.sequences * (call.heads / call.group) * ((call.group + heads - 1) / heads);
@@ -130,15 +135,15 @@ opcast::Status Decode(const opcast::Launch& launch, bool whole, int64_t most,
   };
   opcast::Status status = opcast::Status::Ok();
   if (!whole)
-    status = start(ChunksKernel<false, 1, T, Source>, 1);
+    status = start(ChunksKernel<false, 1, T, C, Source>, 1);
   else if (call.group == 1)
-    status = start(ChunksKernel<true, 1, T, Source>, 1);
+    status = start(ChunksKernel<true, 1, T, C, Source>, 1);
   else if (call.group <= 4)
-    status = start(ChunksKernel<true, 4, T, Source>, 4);
+    status = start(ChunksKernel<true, 4, T, C, Source>, 4);
   else
-    status = start(ChunksKernel<true, 8, T, Source>, 8);
+    status = start(ChunksKernel<true, 8, T, C, Source>, 8);
   if (!status.ok()) return status;
-  return opcast::Start(MergeChunksKernel<T, Source>, opcast::Blocks(call.sequences * call.heads),
+  return opcast::Start(MergeChunksKernel<T, C, Source>, opcast::Blocks(call.sequences * call.heads),
                        kDecodeThreads, 0, launch, call);
 }
 

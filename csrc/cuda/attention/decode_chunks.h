@@ -8,6 +8,7 @@
 #include "cuda/attention/attention.h"
 #include "cuda/lib/exp.h"
 #include "cuda/lib/vectors_16_bytes.h"
+#include "cuda/quant/codes.h"
 #include "opcast/device.h"
 
 namespace opcast_ops {
@@ -16,16 +17,18 @@ constexpr int kChunk = 256;  // keys, as in the scratch of the definitions
 constexpr int kTeam = 16;    // lanes
 constexpr int kDecodeThreads = 128, kTeams = kDecodeThreads / kTeam;
 
-// Source says which keys a sequence has and where they lie:
-//   int64_t Count(int64_t b) const        keys
-//   int64_t FirstPart(int64_t b) const    where results of its chunks begin in scratch
-//   void Find(int64_t b, int64_t head, int64_t key, int64_t* k, int64_t* v) const   offsets in the
+// Source says which keys a query has and where they lie:
+//   int64_t Count(int64_t n) const        keys
+//   int64_t FirstPart(int64_t n) const    where results of its chunks begin in scratch
+//   void Find(int64_t n, int64_t head, int64_t key, int64_t* k, int64_t* v) const   offsets in the
 //                                         caches
-template <class T, class Source>
+template <class T, class C, class Source>
 struct DecodeCall {
   Source source;
   SightAndScores sight;
-  const T *q, *k, *v;
+  const T* q;
+  const C *k, *v;
+  const float *k_scale, *v_scale, *sinks;  // of the keys, the values and the heads, or null
   int64_t q_token, q_head;
   T* o;
   float* lse;
@@ -66,19 +69,34 @@ OPCAST_DEVICE void AddOverTeam(float (&sums)[n]) {
   }
 }
 
+// As many numbers of a cache as a Vector<T> has, which a thread loads at once.
+template <class T, class C>
+using CachePart = std::conditional_t<std::is_same_v<T, C>, Vector<T>, Codes<T, C>>;
+
+template <bool kWhole, class T, class C>
+OPCAST_DEVICE CachePart<T, C> LoadPart(const C* array, int64_t begin, int64_t n) {
+  if constexpr (std::is_same_v<T, C>)
+    return Load<kWhole>(array, begin, n);
+  else
+    return LoadCodes<kWhole, T>(array, begin, n);
+}
+
 // Adds the products of queries and keys from `column` on.
-template <bool kWhole, int kHeads, int kKeys, class T>
-OPCAST_DEVICE void AddProducts(const T* q, int64_t q_head, int heads, const T* k,
+template <bool kWhole, int kHeads, int kKeys, class T, class C>
+OPCAST_DEVICE void AddProducts(const T* q, int64_t q_head, int heads, float k_scale, const C* k,
                                const int64_t (&offsets)[kKeys], int64_t column, int64_t depth,
                                float (&sums)[kKeys * kHeads]) {
   constexpr int kSize = Vector<T>::kSize;
-  Vector<T> keys[kKeys];
+  CachePart<T, C> keys[kKeys];
   OPCAST_UNROLL
-  for (int i = 0; i < kKeys; ++i) keys[i] = Load<kWhole>(k + offsets[i], column, depth);
+  for (int i = 0; i < kKeys; ++i) keys[i] = LoadPart<kWhole, T>(k + offsets[i], column, depth);
   Floats<T> queries[kHeads];
   OPCAST_UNROLL
-  for (int h = 0; h < kHeads; ++h)
+  for (int h = 0; h < kHeads; ++h) {
     queries[h] = Widen(Load<kWhole>(q + (h < heads ? h : 0) * q_head, column, depth));
+    OPCAST_UNROLL
+    for (int e = 0; e < kSize; ++e) queries[h].at[e] *= k_scale;
+  }
   OPCAST_UNROLL
   for (int i = 0; i < kKeys; ++i) {
     const Floats<T> key = Widen(keys[i]);
@@ -92,12 +110,13 @@ OPCAST_DEVICE void AddProducts(const T* q, int64_t q_head, int heads, const T* k
 }
 
 // Writes the scores of a chunk, those of `heads` queries.
-template <bool kWhole, int kHeads, class T, class Source>
-OPCAST_DEVICE void ScoreChunk(const DecodeCall<T, Source>& call, const Chunk& chunk, const T* q,
+template <bool kWhole, int kHeads, class T, class C, class Source>
+OPCAST_DEVICE void ScoreChunk(const DecodeCall<T, C, Source>& call, const Chunk& chunk, const T* q,
                               int heads, ChunkShared<kHeads>& shared) {
   constexpr int kKeys = kHeads > 4 ? 4 : 8, kScores = kKeys * kHeads;
   constexpr int kOwn = kScores > kTeam ? kScores / kTeam : 1;  // of a lane
   const int lane = threadIdx.x % kTeam, last = chunk.count - 1;
+  const float k_scale = call.k_scale == nullptr ? 1 : *call.k_scale;
   OPCAST_NO_UNROLL
   for (int base = 0; base < chunk.count; base += kTeams * kKeys) {
     const int key = base + static_cast<int>(threadIdx.x) / kTeam * kKeys;
@@ -107,8 +126,8 @@ OPCAST_DEVICE void ScoreChunk(const DecodeCall<T, Source>& call, const Chunk& ch
     float sums[kScores] = {};
     OPCAST_NO_UNROLL
     for (int64_t at = lane * Vector<T>::kSize; at < call.depth; at += kTeam * Vector<T>::kSize)
-      AddProducts<kWhole, kHeads, kKeys>(q, call.q_head, heads, call.k, offsets, at, call.depth,
-                                         sums);
+      AddProducts<kWhole, kHeads, kKeys>(q, call.q_head, heads, k_scale, call.k, offsets, at,
+                                         call.depth, sums);
     AddOverTeam<kScores>(sums);
     OPCAST_UNROLL
     for (int i = 0; i < kOwn; ++i) {
@@ -119,9 +138,9 @@ OPCAST_DEVICE void ScoreChunk(const DecodeCall<T, Source>& call, const Chunk& ch
 }
 
 // Makes weights of scores. Each warp has its heads.
-template <int kHeads, class T, class Source>
-OPCAST_DEVICE void WeighChunk(const DecodeCall<T, Source>& call, const Chunk& chunk, int64_t part,
-                              int64_t head, int heads, ChunkShared<kHeads>& shared) {
+template <int kHeads, class T, class C, class Source>
+OPCAST_DEVICE void WeighChunk(const DecodeCall<T, C, Source>& call, const Chunk& chunk,
+                              int64_t part, int64_t head, int heads, ChunkShared<kHeads>& shared) {
   const int warp = threadIdx.x / opcast::kWarp;
   for (int h = warp; h < heads; h += kDecodeThreads / opcast::kWarp) {
     float largest = -INFINITY, sum = 0;
@@ -144,13 +163,13 @@ OPCAST_DEVICE void WeighChunk(const DecodeCall<T, Source>& call, const Chunk& ch
 }
 
 // Adds the weighted values of the team's keys, those of columns `column` on of the lane.
-template <bool kWhole, int kHeads, class T, class Source>
-OPCAST_DEVICE void AddWeighted(const DecodeCall<T, Source>& call, const Chunk& chunk,
+template <bool kWhole, int kHeads, class T, class C, class Source>
+OPCAST_DEVICE void AddWeighted(const DecodeCall<T, C, Source>& call, const Chunk& chunk,
                                int64_t column, const ChunkShared<kHeads>& shared,
                                float (&sums)[kHeads][Vector<T>::kSize]) {
   constexpr int kSize = Vector<T>::kSize, kKeys = kHeads > 4 ? 4 : 8;
-  const auto add = [&](const Vector<T>& vector, int key) {
-    const Floats<T> values = Widen(vector);
+  const auto add = [&](const CachePart<T, C>& part, int key) {
+    const Floats<T> values = Widen(part);
     OPCAST_UNROLL
     for (int h = 0; h < kHeads; ++h) {
       const float weight = shared.weights[key][h];
@@ -161,21 +180,21 @@ OPCAST_DEVICE void AddWeighted(const DecodeCall<T, Source>& call, const Chunk& c
   int key = threadIdx.x / kTeam;
   OPCAST_NO_UNROLL
   for (; key + (kKeys - 1) * kTeams < chunk.count; key += kKeys * kTeams) {
-    Vector<T> vectors[kKeys];
+    CachePart<T, C> parts[kKeys];
     OPCAST_UNROLL
     for (int i = 0; i < kKeys; ++i)
-      vectors[i] = Load<kWhole>(call.v + shared.v[key + i * kTeams], column, call.columns);
+      parts[i] = LoadPart<kWhole, T>(call.v + shared.v[key + i * kTeams], column, call.columns);
     OPCAST_UNROLL
-    for (int i = 0; i < kKeys; ++i) add(vectors[i], key + i * kTeams);
+    for (int i = 0; i < kKeys; ++i) add(parts[i], key + i * kTeams);
   }
   OPCAST_NO_UNROLL
   for (; key < chunk.count; key += kTeams)
-    add(Load<kWhole>(call.v + shared.v[key], column, call.columns), key);
+    add(LoadPart<kWhole, T>(call.v + shared.v[key], column, call.columns), key);
 }
 
 // Writes the weighted sums of a chunk's values.
-template <bool kWhole, int kHeads, class T, class Source>
-OPCAST_DEVICE void SumChunk(const DecodeCall<T, Source>& call, const Chunk& chunk, int64_t part,
+template <bool kWhole, int kHeads, class T, class C, class Source>
+OPCAST_DEVICE void SumChunk(const DecodeCall<T, C, Source>& call, const Chunk& chunk, int64_t part,
                             int64_t head, int heads, ChunkShared<kHeads>& shared) {
   constexpr int kSize = Vector<T>::kSize, kAcross = kTeam * kSize;
   const int team = threadIdx.x / kTeam, at = threadIdx.x % kTeam * kSize;

@@ -29,7 +29,8 @@ opcast::Status PagedAttentionCuda(const PagedAttentionArgs& args, const opcast::
   const bool nhd = args.layout == PagedAttentionLayout::kNHD;
   const PageTables tables{args.block_tables, args.seq_lens, args.M, args.chunks};
   return Visit(args, [&](const auto& a) {
-    return AttendPages<typename std::decay_t<decltype(a)>::T>(a, nhd, launch, tables);
+    using Args = std::decay_t<decltype(a)>;
+    return AttendPages<typename Args::T, typename Args::C>(a, nhd, launch, tables);
   });
 }
 

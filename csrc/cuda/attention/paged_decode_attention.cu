@@ -38,7 +38,8 @@ opcast::Status PagedDecodeAttentionCuda(const PagedDecodeAttentionArgs& args,
   const bool nhd = args.layout == PagedDecodeAttentionLayout::kNHD;
   const ListedPages tables{args.kv_indptr, args.kv_indices, args.kv_last_page_len, args.M};
   return Visit(args, [&](const auto& a) {
-    return AttendPages<typename std::decay_t<decltype(a)>::T>(a, nhd, launch, tables);
+    using Args = std::decay_t<decltype(a)>;
+    return AttendPages<typename Args::T, typename Args::C>(a, nhd, launch, tables);
   });
 }
 

@@ -14,7 +14,8 @@ opcast::Status PerTokenGroupQuantCuda(const PerTokenGroupQuantArgs& args,
                                       const opcast::Launch& launch) {
   return Visit(args, [&](const auto& a) {
     const int64_t groups = a.batch * (a.N / a.group_size);
-    return QuantiseRows(launch, groups, a.group_size, a.x, a.q, a.scale);
+    return QuantiseRows(launch, groups, a.group_size, a.x, ScaleRule{nullptr, a.scale_ue8m0}, a.q,
+                        a.scale);
   });
 }
 

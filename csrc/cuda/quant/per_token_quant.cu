@@ -10,8 +10,9 @@
 namespace opcast_ops {
 
 opcast::Status PerTokenQuantCuda(const PerTokenQuantArgs& args, const opcast::Launch& launch) {
-  return Visit(
-      args, [&](const auto& a) { return QuantiseRows(launch, a.batch, a.N, a.x, a.q, a.scale); });
+  return Visit(args, [&](const auto& a) {
+    return QuantiseRows(launch, a.batch, a.N, a.x, ScaleRule{a.scale_ub}, a.q, a.scale);
+  });
 }
 
 }  // namespace opcast_ops

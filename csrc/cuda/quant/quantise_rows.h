@@ -13,6 +13,7 @@ template <class T, class Q>
 struct QuantRow {
   using Element = T;
   const T* x;
+  ScaleRule rule;
   Q* q;
   float* scales;
 
@@ -35,8 +36,7 @@ struct QuantRow {
   OPCAST_DEVICE void Run(Member& member, int64_t row, bool there) const {
     const int64_t n = member.n();
     const Held<T, Form> held(member, x + row * n, there);
-    const float wanted = Largest<Form>(member, held) / kMost<Q>;
-    const float scale = wanted == 0 ? 1 : wanted;
+    const float scale = rule.Scale<Q>(Largest<Form>(member, held));
     if (member.Writes(row)) scales[row] = scale;
     if (!there) return;
     const ScaleDivision division = ScaleDivision::By(scale);
@@ -49,9 +49,9 @@ struct QuantRow {
 
 // Quantises rows of n numbers, each by a scale of its own.
 template <class T, class Q>
-opcast::Status QuantiseRows(const opcast::Launch& launch, int64_t rows, int64_t n, const T* x, Q* q,
-                            float* scales) {
-  return ForRows(rows, n, AlignedRows<T>({x, q}, n), launch, QuantRow<T, Q>{x, q, scales});
+opcast::Status QuantiseRows(const opcast::Launch& launch, int64_t rows, int64_t n, const T* x,
+                            const ScaleRule& rule, Q* q, float* scales) {
+  return ForRows(rows, n, AlignedRows<T>({x, q}, n), launch, QuantRow<T, Q>{x, rule, q, scales});
 }
 
 }  // namespace opcast_ops

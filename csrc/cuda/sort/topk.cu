@@ -23,11 +23,17 @@ constexpr int kParts = kThreads / kDigits;  // of the threads, whose counts are 
 template <class T>
 struct Rows {
   const T* x;
+  const int32_t* lengths;  // null: all are n
   T* values;
   int32_t* indices;
   uint64_t* ranks;
   int64_t count, n, k;
   bool largest;
+
+  OPCAST_DEVICE int64_t Length(int64_t row) const {
+    const int64_t length = lengths == nullptr ? n : lengths[row];
+    return length < 0 ? 0 : length < n ? length : n;
+  }
 
   OPCAST_DEVICE uint32_t Key(int64_t row, int64_t column) const {
     return RankKey(static_cast<float>(x[row * n + column]), largest);
@@ -54,13 +60,14 @@ OPCAST_DEVICE void AddUp(const uint32_t (&counts)[kDigits], Shared& shared) {
 
 // The key of the last number that is wanted; `wanted` becomes how many numbers with it are.
 template <class T>
-OPCAST_DEVICE uint32_t LastKey(const Rows<T>& rows, int64_t row, int64_t* wanted, Shared& shared) {
+OPCAST_DEVICE uint32_t LastKey(const Rows<T>& rows, int64_t row, int64_t n, int64_t* wanted,
+                               Shared& shared) {
   uint32_t last = 0;
   OPCAST_NO_UNROLL
   for (int shift = kKeyBits - kBits; shift >= 0; shift -= kBits) {
     uint32_t counts[kDigits] = {};
     OPCAST_NO_UNROLL
-    for (int64_t i = threadIdx.x; i < rows.n; i += kThreads) {
+    for (int64_t i = threadIdx.x; i < n; i += kThreads) {
       const uint64_t key = rows.Key(row, i);
       if (key >> (shift + kBits) != last) continue;
       const int digit = static_cast<int>(key >> shift & (kDigits - 1));
@@ -82,12 +89,13 @@ OPCAST_DEVICE uint32_t LastKey(const Rows<T>& rows, int64_t row, int64_t* wanted
   return last;
 }
 
-// Lists the ranks of the row: each thread has a stretch of columns, so that they keep their order.
+// Lists the ranks of k numbers of the row: each thread has a stretch of columns, so that they keep
+// their order.
 template <class T>
-OPCAST_DEVICE void List(const Rows<T>& rows, int64_t row, uint32_t last, int64_t wanted,
-                        uint64_t* list) {
-  const int64_t begin = rows.n * threadIdx.x / kThreads;
-  const int64_t end = rows.n * (threadIdx.x + 1) / kThreads;
+OPCAST_DEVICE void List(const Rows<T>& rows, int64_t row, int64_t n, int64_t k, uint32_t last,
+                        int64_t wanted, uint64_t* list) {
+  const int64_t begin = n * threadIdx.x / kThreads;
+  const int64_t end = n * (threadIdx.x + 1) / kThreads;
   int64_t above = 0, equal = 0;
   for (int64_t i = begin; i < end; ++i) {
     const uint32_t key = rows.Key(row, i);
@@ -99,7 +107,7 @@ OPCAST_DEVICE void List(const Rows<T>& rows, int64_t row, uint32_t last, int64_t
   for (int64_t i = begin; i < end; ++i) {
     const uint32_t key = rows.Key(row, i);
     if (key > last) list[above++] = Rank(key, i);
-    if (key == last && equal++ < wanted) list[rows.k - wanted + equal - 1] = Rank(key, i);
+    if (key == last && equal++ < wanted) list[k - wanted + equal - 1] = Rank(key, i);
   }
   __syncthreads();
 }
@@ -109,11 +117,17 @@ __global__ void __launch_bounds__(kThreads, 1) TopkKernel(Rows<T> rows) {
   __shared__ Shared shared;
   for (int64_t row = blockIdx.x; row < rows.count; row += gridDim.x) {
     uint64_t* const list = rows.ranks + row * rows.k;
-    int64_t wanted = rows.k;
-    const uint32_t last = LastKey(rows, row, &wanted, shared);
-    List(rows, row, last, wanted, list);
-    WriteRanked(rows.x + row * rows.n, rows.k, list, rows.values + row * rows.k,
-                rows.indices + row * rows.k);
+    T* const values = rows.values + row * rows.k;
+    int32_t* const indices = rows.indices + row * rows.k;
+    const int64_t n = rows.Length(row), k = rows.k < n ? rows.k : n;
+    for (int64_t i = k + threadIdx.x; i < rows.k; i += kThreads) {
+      values[i] = static_cast<T>(rows.largest ? -INFINITY : INFINITY);
+      indices[i] = -1;
+    }
+    int64_t wanted = k;
+    const uint32_t last = LastKey(rows, row, n, &wanted, shared);
+    List(rows, row, n, k, last, wanted, list);
+    WriteRanked(rows.x + row * rows.n, k, list, values, indices);
   }
 }
 
@@ -123,7 +137,7 @@ opcast::Status TopkCuda(const TopkArgs& args, const opcast::Launch& launch) {
   if (args.k == 0) return opcast::Status::Ok();
   return Visit(args, [&](const auto& a) {
     using T = typename std::decay_t<decltype(a)>::T;
-    const Rows<T> rows{a.x, a.values, a.indices, a.ranks, a.batch, a.N, a.k, a.largest};
+    const Rows<T> rows{a.x, a.lengths, a.values, a.indices, a.ranks, a.batch, a.N, a.k, a.largest};
     return opcast::Start(TopkKernel<T>, opcast::Blocks(a.batch), kThreads, 0, launch, rows);
   });
 }

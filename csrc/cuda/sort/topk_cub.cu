@@ -73,6 +73,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 const char* TopkCubSupported(const TopkArgs& args, const opcast::Launch& launch) {
+  if (args.lengths != nullptr) return "rows with lengths of their own";
   const opcast::gpu::DeviceGuard device(launch.device_id);
   if (!device.status().ok()) return "this machine lacks the GPU";
   size_t bytes = 0;

@@ -239,16 +239,18 @@ constexpr Input kMoeUnpermuteInputs[] = {{false, false, -1}, {false, false, -1},
 constexpr Output kMoeUnpermuteBackwardOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kMoeUnpermuteBackwardInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
 constexpr Output kPagedAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
-constexpr Input kPagedAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Input kPagedAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Attr kPagedAttentionAttrs[] = {
+    {"q_len", Attr::kInt, true, 1},
     {"layout", Attr::kString, true, 0, 0, "NHD"},
     {"sm_scale", Attr::kFloat},
     {"window_left", Attr::kInt},
     {"soft_cap", Attr::kFloat},
 };
 constexpr Output kPagedDecodeAttentionOutputs[] = {{false, -1, -1}, {false, -1, -1}};
-constexpr Input kPagedDecodeAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}};
+constexpr Input kPagedDecodeAttentionInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Attr kPagedDecodeAttentionAttrs[] = {
+    {"q_len", Attr::kInt, true, 1},
     {"layout", Attr::kString, true, 0, 0, "NHD"},
     {"sm_scale", Attr::kFloat},
     {"window_left", Attr::kInt},
@@ -260,9 +262,10 @@ constexpr Output kPerTokenGroupQuantOutputs[] = {{false, -1, -1}, {false, -1, -1
 constexpr Input kPerTokenGroupQuantInputs[] = {{false, false, -1}};
 constexpr Attr kPerTokenGroupQuantAttrs[] = {
     {"group_size", Attr::kInt, true, 128},
+    {"scale_ue8m0", Attr::kBool, true, false},
 };
 constexpr Output kPerTokenQuantOutputs[] = {{false, -1, -1}, {false, -1, -1}};
-constexpr Input kPerTokenQuantInputs[] = {{false, false, -1}};
+constexpr Input kPerTokenQuantInputs[] = {{false, false, -1}, {true, false, -1}};
 constexpr Input kReshapeAndCacheInputs[] = {{false, false, -1}, {false, false, -1}, {false, true, -1}, {false, true, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Attr kReshapeAndCacheAttrs[] = {
     {"layout", Attr::kString, true, 0, 0, "NHD"},
@@ -310,7 +313,7 @@ constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
 constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
-constexpr Input kTopkInputs[] = {{false, false, -1}};
+constexpr Input kTopkInputs[] = {{false, false, -1}, {true, false, -1}};
 constexpr Attr kTopkAttrs[] = {
     {"k", Attr::kInt},
     {"largest", Attr::kBool, true, true},
@@ -682,17 +685,17 @@ const Op kOps[] = {
      0, Handler<49, kDLCPU>, Handler<49, kDLCUDA>,
      Handler<49, kDLROCM>},
     {"paged_attention",
-     0x1467c5232daefa18,
+     0x508cd9ad852d2882,
      kPagedAttentionOutputs, 2,
-     kPagedAttentionInputs, 5,
-     kPagedAttentionAttrs, 4,
+     kPagedAttentionInputs, 8,
+     kPagedAttentionAttrs, 5,
      2, Handler<50, kDLCPU>, Handler<50, kDLCUDA>,
      Handler<50, kDLROCM>},
     {"paged_decode_attention",
-     0x5d34990ace22788f,
+     0x25ac2cd4c51a24c3,
      kPagedDecodeAttentionOutputs, 2,
-     kPagedDecodeAttentionInputs, 6,
-     kPagedDecodeAttentionAttrs, 4,
+     kPagedDecodeAttentionInputs, 9,
+     kPagedDecodeAttentionAttrs, 5,
      2, Handler<51, kDLCPU>, Handler<51, kDLCUDA>,
      Handler<51, kDLROCM>},
     {"per_tensor_quant",
@@ -703,16 +706,16 @@ const Op kOps[] = {
      0, Handler<52, kDLCPU>, Handler<52, kDLCUDA>,
      Handler<52, kDLROCM>},
     {"per_token_group_quant",
-     0x5ba33a4a8bbb922f,
+     0x4d31543a8ff6958e,
      kPerTokenGroupQuantOutputs, 2,
      kPerTokenGroupQuantInputs, 1,
-     kPerTokenGroupQuantAttrs, 1,
+     kPerTokenGroupQuantAttrs, 2,
      0, Handler<53, kDLCPU>, Handler<53, kDLCUDA>,
      Handler<53, kDLROCM>},
     {"per_token_quant",
-     0x29720253c10977da,
+     0x418d728157cda1f7,
      kPerTokenQuantOutputs, 2,
-     kPerTokenQuantInputs, 1,
+     kPerTokenQuantInputs, 2,
      nullptr, 0,
      0, Handler<54, kDLCPU>, Handler<54, kDLCUDA>,
      Handler<54, kDLROCM>},
@@ -801,9 +804,9 @@ const Op kOps[] = {
      0, Handler<66, kDLCPU>, Handler<66, kDLCUDA>,
      Handler<66, kDLROCM>},
     {"topk",
-     0xe878441bd3c52ee,
+     0x740172227baa0ac7,
      kTopkOutputs, 2,
-     kTopkInputs, 1,
+     kTopkInputs, 2,
      kTopkAttrs, 2,
      2, Handler<67, kDLCPU>, Handler<67, kDLCUDA>,
      Handler<67, kDLROCM>},

@@ -344,7 +344,11 @@ def paged_attention(
     v_cache: Array | NDArray[Any],
     block_tables: Array | NDArray[Any],
     seq_lens: Array | NDArray[Any],
+    k_scale: Array | NDArray[Any] | None = None,
+    v_scale: Array | NDArray[Any] | None = None,
+    sinks: Array | NDArray[Any] | None = None,
     *,
+    q_len: int = 1,
     layout: Literal["NHD", "HND"] = "NHD",
     sm_scale: float | None = None,
     window_left: int | None = None,
@@ -357,7 +361,11 @@ def paged_decode_attention(
     kv_indptr: Array | NDArray[Any],
     kv_indices: Array | NDArray[Any],
     kv_last_page_len: Array | NDArray[Any],
+    k_scale: Array | NDArray[Any] | None = None,
+    v_scale: Array | NDArray[Any] | None = None,
+    sinks: Array | NDArray[Any] | None = None,
     *,
+    q_len: int = 1,
     layout: Literal["NHD", "HND"] = "NHD",
     sm_scale: float | None = None,
     window_left: int | None = None,
@@ -374,8 +382,14 @@ def per_token_group_quant(
     *,
     group_size: int = 128,
     out_dtype: DTypeLike,
+    scale_ue8m0: bool = False,
 ) -> tuple[Array, Array]: ...
-def per_token_quant(x: Array | NDArray[Any], *, out_dtype: DTypeLike) -> tuple[Array, Array]: ...
+def per_token_quant(
+    x: Array | NDArray[Any],
+    scale_ub: Array | NDArray[Any] | None = None,
+    *,
+    out_dtype: DTypeLike,
+) -> tuple[Array, Array]: ...
 def reshape_and_cache(
     key: Array | NDArray[Any],
     value: Array | NDArray[Any],
@@ -441,7 +455,13 @@ def top_k_top_p_min_p_sampling_from_probs(
     top_p: Array | NDArray[Any] | None = None,
     min_p: Array | NDArray[Any] | None = None,
 ) -> Array: ...
-def topk(x: Array | NDArray[Any], *, k: int, largest: bool = True) -> tuple[Array, Array]: ...
+def topk(
+    x: Array | NDArray[Any],
+    lengths: Array | NDArray[Any] | None = None,
+    *,
+    k: int,
+    largest: bool = True,
+) -> tuple[Array, Array]: ...
 def topk_softmax(
     gating: Array | NDArray[Any],
     *,

@@ -430,11 +430,15 @@ def moe_unpermute_backward(
 ) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
 def paged_attention(
     q: NDArray[_T],
-    k_cache: NDArray[_T],
-    v_cache: NDArray[_T],
+    k_cache: NDArray[_C],
+    v_cache: NDArray[_C],
     block_tables: NDArray[np.int32],
     seq_lens: NDArray[np.int32],
+    k_scale: NDArray[np.float32] | None = None,
+    v_scale: NDArray[np.float32] | None = None,
+    sinks: NDArray[np.float32] | None = None,
     *,
+    q_len: int = 1,
     layout: Literal["NHD", "HND"] = "NHD",
     sm_scale: float | None = None,
     window_left: int | None = None,
@@ -443,12 +447,16 @@ def paged_attention(
 ) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
 def paged_decode_attention(
     q: NDArray[_T],
-    k_cache: NDArray[_T],
-    v_cache: NDArray[_T],
+    k_cache: NDArray[_C],
+    v_cache: NDArray[_C],
     kv_indptr: NDArray[np.int32],
     kv_indices: NDArray[np.int32],
     kv_last_page_len: NDArray[np.int32],
+    k_scale: NDArray[np.float32] | None = None,
+    v_scale: NDArray[np.float32] | None = None,
+    sinks: NDArray[np.float32] | None = None,
     *,
+    q_len: int = 1,
     layout: Literal["NHD", "HND"] = "NHD",
     sm_scale: float | None = None,
     window_left: int | None = None,
@@ -467,10 +475,12 @@ def per_token_group_quant(
     *,
     group_size: int = 128,
     out_dtype: DTypeLike,
+    scale_ue8m0: bool = False,
     out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float32]]: ...
 def per_token_quant(
     x: NDArray[Any],
+    scale_ub: NDArray[np.float32] | None = None,
     *,
     out_dtype: DTypeLike,
     out: tuple[NDArray[Any], NDArray[np.float32]] | None = None,
@@ -560,6 +570,7 @@ def top_k_top_p_min_p_sampling_from_probs(
 ) -> NDArray[np.int32]: ...
 def topk(
     x: NDArray[_T],
+    lengths: NDArray[np.int32] | None = None,
     *,
     k: int,
     largest: bool = True,

@@ -758,8 +758,9 @@ class MoEAlignBlockSize(_rt.Layer):
 
 @_rt.layer(
     paged_attention,
-    inputs=(None, None, None, None, None),
+    inputs=(None, None, None, None, None, None, None, None),
     attrs=(
+        _rt.Arg("q_len", ("q_len",)),
         _rt.Arg("layout", ("layout",)),
         _rt.Arg("sm_scale", ("sm_scale",)),
         _rt.Arg("window_left", ("window_left",)),
@@ -771,12 +772,15 @@ class PagedAttention(_rt.Layer):
 
     Attributes
     ----------
+    q_len : int, default 1
+        Queries of each sequence: the last sees all keys, the one before it all but the last, and so
+        on. At least 1.
     layout : {'NHD', 'HND'}, default "NHD"
         Order of slots and heads in a page.
     sm_scale : float, default max(D, 1) ** -0.5
         Scale of the scores. At least 0.
     window_left : int, default None
-        How many keys before the last one a query sees. At least 0.
+        How many keys before its own place a query sees. At least 0.
     soft_cap : float, default None
         Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
     """
@@ -791,15 +795,30 @@ class PagedAttention(_rt.Layer):
         v_cache: Tensor,
         block_tables: Tensor,
         seq_lens: Tensor,
+        k_scale: Tensor | None = None,
+        v_scale: Tensor | None = None,
+        sinks: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Call paged_attention."""
-        return _rt.call(PagedAttention, self, q, k_cache, v_cache, block_tables, seq_lens)
+        return _rt.call(
+            PagedAttention,
+            self,
+            q,
+            k_cache,
+            v_cache,
+            block_tables,
+            seq_lens,
+            k_scale,
+            v_scale,
+            sinks,
+        )
 
 
 @_rt.layer(
     paged_decode_attention,
-    inputs=(None, None, None, None, None, None),
+    inputs=(None, None, None, None, None, None, None, None, None),
     attrs=(
+        _rt.Arg("q_len", ("q_len",)),
         _rt.Arg("layout", ("layout",)),
         _rt.Arg("sm_scale", ("sm_scale",)),
         _rt.Arg("window_left", ("window_left",)),
@@ -811,12 +830,15 @@ class PagedDecodeAttention(_rt.Layer):
 
     Attributes
     ----------
+    q_len : int, default 1
+        Queries of each sequence: the last sees all keys, the one before it all but the last, and so
+        on. At least 1.
     layout : {'NHD', 'HND'}, default "NHD"
         Order of slots and heads in a page.
     sm_scale : float, default max(D, 1) ** -0.5
         Scale of the scores. At least 0.
     window_left : int, default None
-        How many keys before the last one a query sees. At least 0.
+        How many keys before its own place a query sees. At least 0.
     soft_cap : float, default None
         Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
     """
@@ -832,6 +854,9 @@ class PagedDecodeAttention(_rt.Layer):
         kv_indptr: Tensor,
         kv_indices: Tensor,
         kv_last_page_len: Tensor,
+        k_scale: Tensor | None = None,
+        v_scale: Tensor | None = None,
+        sinks: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Call paged_decode_attention."""
         return _rt.call(
@@ -843,6 +868,9 @@ class PagedDecodeAttention(_rt.Layer):
             kv_indptr,
             kv_indices,
             kv_last_page_len,
+            k_scale,
+            v_scale,
+            sinks,
         )
 
 
@@ -867,7 +895,11 @@ class PerTensorQuant(_rt.Layer):
 @_rt.layer(
     per_token_group_quant,
     inputs=(None,),
-    attrs=(_rt.Arg("group_size", ("group_size",)), _rt.Arg("out_dtype", ("out_dtype",))),
+    attrs=(
+        _rt.Arg("group_size", ("group_size",)),
+        _rt.Arg("out_dtype", ("out_dtype",)),
+        _rt.Arg("scale_ue8m0", ("scale_ue8m0",)),
+    ),
 )
 class PerTokenGroupQuant(_rt.Layer):
     """Quantise every group of columns of a row by a scale of its own.
@@ -878,6 +910,8 @@ class PerTokenGroupQuant(_rt.Layer):
         Columns that share a scale. At least 1.
     out_dtype : dtype
         Dtype of q.
+    scale_ue8m0 : bool, default False
+        Whether scales are rounded up to powers of two.
     """
 
     has_backward = False
@@ -888,7 +922,7 @@ class PerTokenGroupQuant(_rt.Layer):
         return _rt.call(PerTokenGroupQuant, self, x)
 
 
-@_rt.layer(per_token_quant, inputs=(None,), attrs=(_rt.Arg("out_dtype", ("out_dtype",)),))
+@_rt.layer(per_token_quant, inputs=(None, None), attrs=(_rt.Arg("out_dtype", ("out_dtype",)),))
 class PerTokenQuant(_rt.Layer):
     """Quantise every row by a scale of its own.
 
@@ -901,9 +935,9 @@ class PerTokenQuant(_rt.Layer):
     has_backward = False
     can_torch_compile = True
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, scale_ub: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Call per_token_quant."""
-        return _rt.call(PerTokenQuant, self, x)
+        return _rt.call(PerTokenQuant, self, x, scale_ub)
 
 
 @_rt.layer(
@@ -1083,7 +1117,11 @@ class TanhGELU(_rt.Layer):
         return _rt.call(TanhGELU, self, x)
 
 
-@_rt.layer(topk, inputs=(None,), attrs=(_rt.Arg("k", ("k",)), _rt.Arg("largest", ("largest",))))
+@_rt.layer(
+    topk,
+    inputs=(None, None),
+    attrs=(_rt.Arg("k", ("k",)), _rt.Arg("largest", ("largest",))),
+)
 class TopK(_rt.Layer):
     """Find the k largest or smallest numbers of every row, in order, and where they are.
 
@@ -1098,9 +1136,9 @@ class TopK(_rt.Layer):
     has_backward = False
     can_torch_compile = True
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Call topk."""
-        return _rt.call(TopK, self, x)
+        return _rt.call(TopK, self, x, lengths)
 
 
 @_rt.layer(

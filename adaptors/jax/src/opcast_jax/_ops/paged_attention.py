@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_attention", 0x1467C5232DAEFA18)
+_op = _rt.Op("paged_attention", 0x508CD9AD852D2882)
 _call = _op.jitted
 
 
@@ -17,7 +17,11 @@ def paged_attention(
     v_cache: Array = _rt.REQUIRED,
     block_tables: Array = _rt.REQUIRED,
     seq_lens: Array = _rt.REQUIRED,
+    k_scale: Array | None = None,
+    v_scale: Array | None = None,
+    sinks: Array | None = None,
     *,
+    q_len: int = 1,
     layout: str = "NHD",
     sm_scale: float | None = None,
     window_left: int | None = None,
@@ -28,37 +32,52 @@ def paged_attention(
     Parameters
     ----------
     q : jax.Array
-        Queries; head h meets head h // (Hq // Hk) of the keys. ``T[B, Hq, D]``, T is float32,
-        float16 or bfloat16. Copied if its last dimension is not contiguous.
+        Queries, the last q_len of each sequence; head h meets head h // (Hq // Hk) of the keys.
+        ``T[N, Hq, D]``, T is float32, float16 or bfloat16. Copied if its last dimension is not
+        contiguous.
     k_cache : jax.Array
-        Pages of S slots for keys. ``T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
-        S, D]``, T is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
+        Pages of S slots for keys. ``C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
+        S, D]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Copied if its
+        last dimension is not contiguous.
     v_cache : jax.Array
-        Pages of S slots for values. ``T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
-        S, Dv]``, T is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
+        Pages of S slots for values. ``C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
+        S, Dv]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Copied if its
+        last dimension is not contiguous.
     block_tables : jax.Array
         Pages of each sequence, in order; those beyond its length are not read. From 0 to P - 1,
         unchecked. ``i32[B, M]``, int32. Copied if it is not contiguous.
     seq_lens : jax.Array
         How many keys each sequence has. From 0 to M*S. ``i32[B]``, int32. Copied if it is not
         contiguous.
+    k_scale : jax.Array, optional
+        What keys are multiplied by, such as those that reshape_and_cache divided. From 0 to 16.
+        ``f32[1]``, float32. Copied if it is not contiguous.
+    v_scale : jax.Array, optional
+        What values are multiplied by. From 0 to 16. ``f32[1]``, float32. Copied if it is not
+        contiguous.
+    sinks : jax.Array, optional
+        A score without a value for each head, which joins the softmax. ``f32[Hq]``, float32. Copied
+        if it is not contiguous.
+    q_len : int, default 1
+        Queries of each sequence: the last sees all keys, the one before it all but the last, and so
+        on. At least 1.
     layout : {'NHD', 'HND'}, default "NHD"
         Order of slots and heads in a page.
     sm_scale : float, default max(D, 1) ** -0.5
         Scale of the scores. At least 0.
     window_left : int, default None
-        How many keys before the last one a query sees. At least 0.
+        How many keys before its own place a query sees. At least 0.
     soft_cap : float, default None
         Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
 
     Returns
     -------
     o : jax.Array
-        The attention; zero for a sequence without keys. ``T[B, Hq, Dv]``, T is float32, float16 or
+        The attention; zero for a sequence without keys. ``T[N, Hq, Dv]``, T is float32, float16 or
         bfloat16.
     lse : jax.Array
-        Log-sum-exp of the scores. A log-sum-exp to base e, -inf for rows without elements. ``f32[B,
-        Hq]``, float32.
+        Log-sum-exp of the scores, that of the sink included. A log-sum-exp to base e, -inf for rows
+        without elements. ``f32[N, Hq]``, float32.
 
     Raises
     ------
@@ -82,6 +101,10 @@ def paged_attention(
         and isinstance(v_cache, _rt.ARRAY)
         and isinstance(block_tables, _rt.ARRAY)
         and isinstance(seq_lens, _rt.ARRAY)
+        and (k_scale is None or isinstance(k_scale, _rt.ARRAY))
+        and (v_scale is None or isinstance(v_scale, _rt.ARRAY))
+        and (sinks is None or isinstance(sinks, _rt.ARRAY))
+        and type(q_len) is int
         and type(layout) is str
         and (sm_scale is None or (type(sm_scale) is float and abs(sm_scale) > 0))
         and (window_left is None or type(window_left) is int)
@@ -94,6 +117,10 @@ def paged_attention(
                 v_cache,
                 block_tables,
                 seq_lens,
+                k_scale,
+                v_scale,
+                sinks,
+                q_len,
                 layout,
                 sm_scale,
                 window_left,
@@ -102,8 +129,8 @@ def paged_attention(
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
     return _op.call(
-        (q, k_cache, v_cache, block_tables, seq_lens),
-        (layout, sm_scale, window_left, soft_cap),
+        (q, k_cache, v_cache, block_tables, seq_lens, k_scale, v_scale, sinks),
+        (q_len, layout, sm_scale, window_left, soft_cap),
         _fault,
     )
 

@@ -9,7 +9,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("per_token_group_quant", 0x5BA33A4A8BBB922F)
+_op = _rt.Op("per_token_group_quant", 0x4D31543A8FF6958E)
 _call = _op.jitted
 
 
@@ -18,6 +18,7 @@ def per_token_group_quant(
     *,
     group_size: int = 128,
     out_dtype: Any,
+    scale_ue8m0: bool = False,
 ) -> tuple[Array, Array]:
     """Quantise every group of columns of a row by a scale of its own.
 
@@ -30,6 +31,8 @@ def per_token_group_quant(
         Columns that share a scale. At least 1.
     out_dtype : dtype
         Dtype of q.
+    scale_ue8m0 : bool, default False
+        Whether scales are rounded up to powers of two.
 
     Returns
     -------
@@ -58,6 +61,9 @@ def per_token_group_quant(
         groups = x.reshape(*x.shape[:-1], x.shape[-1] // group_size, group_size)
         scale = (xp.max(xp.abs(groups), axis=-1, keepdims=True, initial=0) / most).astype(xp.float32)
         scale = xp.where(scale == 0, xp.float32(1), scale)
+        if scale_ue8m0:
+            digits, exponent = xp.frexp(scale)
+            scale = xp.where(xp.isfinite(scale), xp.ldexp(xp.float32(1), exponent - (digits == 0.5)), scale)
         q = xp.clip(groups / scale, -most, most).reshape(x.shape)
         return xp.nan_to_num(xp.rint(q)) if out_dtype == "int8" else q, scale[..., 0]
     """
@@ -67,12 +73,13 @@ def per_token_group_quant(
         and type(group_size) is int
         and type(out_dtype) is str
         and out_dtype in ("int8", "float8_e4m3fn", "float8_e4m3fnuz")
+        and type(scale_ue8m0) is bool
     ):
         try:
-            return _call(x, group_size, out_dtype)
+            return _call(x, group_size, out_dtype, scale_ue8m0)
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((x,), (group_size, out_dtype), _fault)
+    return _op.call((x,), (group_size, out_dtype, scale_ue8m0), _fault)
 
 
 _rt.publish(per_token_group_quant, required=1)

@@ -9,11 +9,16 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("per_token_quant", 0x29720253C10977DA)
+_op = _rt.Op("per_token_quant", 0x418D728157CDA1F7)
 _call = _op.jitted
 
 
-def per_token_quant(x: Array = _rt.REQUIRED, *, out_dtype: Any) -> tuple[Array, Array]:
+def per_token_quant(
+    x: Array = _rt.REQUIRED,
+    scale_ub: Array | None = None,
+    *,
+    out_dtype: Any,
+) -> tuple[Array, Array]:
     """Quantise every row by a scale of its own.
 
     Parameters
@@ -21,17 +26,20 @@ def per_token_quant(x: Array = _rt.REQUIRED, *, out_dtype: Any) -> tuple[Array, 
     x : jax.Array
         Rows to quantise. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
+    scale_ub : jax.Array, optional
+        Upper bound of the magnitudes that scales are made of. At least 0. ``f32[1]``, float32.
+        Copied if it is not contiguous.
     out_dtype : dtype
         Dtype of q.
 
     Returns
     -------
     q : jax.Array
-        x divided by its row's scale, rounded to nearest, ties to even; NaN become 0 in int8. ``Q[*,
-        N]``, Q is int8, float8_e4m3fn or float8_e4m3fnuz.
+        x divided by its row's scale, limited to the numbers of Q and rounded to nearest, ties to
+        even; NaN become 0 in int8. ``Q[*, N]``, Q is int8, float8_e4m3fn or float8_e4m3fnuz.
     scale : jax.Array
-        Largest magnitude of each row over 127, 448 (float8_e4m3fn) or 240 (float8_e4m3fnuz); 1
-        instead of 0. ``f32[*, 1]``, float32.
+        Largest magnitude of each row, or scale_ub if that is less, over 127, 448 (float8_e4m3fn) or
+        240 (float8_e4m3fnuz); 1 instead of 0. ``f32[*, 1]``, float32.
 
     Raises
     ------
@@ -48,7 +56,9 @@ def per_token_quant(x: Array = _rt.REQUIRED, *, out_dtype: Any) -> tuple[Array, 
     numpy::
 
         most = {"int8": 127, "float8_e4m3fn": 448, "float8_e4m3fnuz": 240}[out_dtype]
-        scale = (xp.max(xp.abs(x), axis=-1, keepdims=True, initial=0) / most).astype(xp.float32)
+        largest = xp.max(xp.abs(x), axis=-1, keepdims=True, initial=0)
+        largest = largest if scale_ub is None else xp.minimum(largest, scale_ub)
+        scale = (largest / most).astype(xp.float32)
         scale = xp.where(scale == 0, xp.float32(1), scale)
         q = xp.clip(x / scale, -most, most)
         return xp.nan_to_num(xp.rint(q)) if out_dtype == "int8" else q, scale
@@ -56,14 +66,15 @@ def per_token_quant(x: Array = _rt.REQUIRED, *, out_dtype: Any) -> tuple[Array, 
     _fault = None
     if (
         isinstance(x, _rt.ARRAY)
+        and (scale_ub is None or isinstance(scale_ub, _rt.ARRAY))
         and type(out_dtype) is str
         and out_dtype in ("int8", "float8_e4m3fn", "float8_e4m3fnuz")
     ):
         try:
-            return _call(x, out_dtype)
+            return _call(x, scale_ub, out_dtype)
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((x,), (out_dtype,), _fault)
+    return _op.call((x, scale_ub), (out_dtype,), _fault)
 
 
 _rt.publish(per_token_quant, required=1)

@@ -7,11 +7,17 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("topk", 0x0E878441BD3C52EE)
+_op = _rt.Op("topk", 0x740172227BAA0AC7)
 _call = _op.jitted
 
 
-def topk(x: Array = _rt.REQUIRED, *, k: int, largest: bool = True) -> tuple[Array, Array]:
+def topk(
+    x: Array = _rt.REQUIRED,
+    lengths: Array | None = None,
+    *,
+    k: int,
+    largest: bool = True,
+) -> tuple[Array, Array]:
     """Find the k largest or smallest numbers of every row, in order, and where they are.
 
     Parameters
@@ -19,6 +25,9 @@ def topk(x: Array = _rt.REQUIRED, *, k: int, largest: bool = True) -> tuple[Arra
     x : jax.Array
         Rows; NaN counts as larger than all numbers, and the two zeros as equal. ``T[*, N]``, T is
         float32, float16 or bfloat16. Copied if it is not contiguous.
+    lengths : jax.Array, optional
+        How many numbers each row has; what lies behind them does not count. From 0 to N.
+        ``i32[*]``, int32. Copied if it is not contiguous.
     k : int
         How many numbers of each row to find. At least 0.
     largest : bool, default True
@@ -27,17 +36,19 @@ def topk(x: Array = _rt.REQUIRED, *, k: int, largest: bool = True) -> tuple[Arra
     Returns
     -------
     values : jax.Array
-        The numbers. ``T[*, k]``, T is float32, float16 or bfloat16.
+        The numbers; of a row of fewer than k, the rest are -inf, or inf if not largest. ``T[*,
+        k]``, T is float32, float16 or bfloat16.
     indices : jax.Array
-        Their columns; of equal numbers, the one with the lower column comes first. ``i32[*, k]``,
-        int32.
+        Their columns; of equal numbers, the one with the lower column comes first. -1 where a row
+        has no more. ``i32[*, k]``, int32.
 
     Raises
     ------
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of lengths are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 
@@ -45,17 +56,26 @@ def topk(x: Array = _rt.REQUIRED, *, k: int, largest: bool = True) -> tuple[Arra
     -----
     The definition is opdefs/sort/topk.toml. Up to rounding, the op computes, with xp = numpy::
 
+        n = xp.full(x.shape[:-1], x.shape[-1]) if lengths is None else lengths
+        behind = xp.broadcast_to(xp.arange(x.shape[-1]) >= n[..., None], x.shape)
         key = xp.where(xp.isnan(x), xp.inf, x) * (-1 if largest else 1)
-        order = xp.lexsort((xp.isnan(x) != largest, key), axis=-1)[..., :k]
-        return xp.take_along_axis(x, order, axis=-1), order
+        order = xp.lexsort((xp.isnan(x) != largest, key, behind), axis=-1)[..., :k]
+        there = xp.arange(k) < n[..., None]
+        values = xp.take_along_axis(x, order, axis=-1)
+        return xp.where(there, values, -xp.inf if largest else xp.inf), xp.where(there, order, -1)
     """
     _fault = None
-    if isinstance(x, _rt.ARRAY) and type(k) is int and type(largest) is bool:
+    if (
+        isinstance(x, _rt.ARRAY)
+        and (lengths is None or isinstance(lengths, _rt.ARRAY))
+        and type(k) is int
+        and type(largest) is bool
+    ):
         try:
-            return _call(x, k, largest)
+            return _call(x, lengths, k, largest)
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((x,), (k, largest), _fault)
+    return _op.call((x, lengths), (k, largest), _fault)
 
 
 _rt.publish(topk, required=1)

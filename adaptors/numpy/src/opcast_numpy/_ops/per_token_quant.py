@@ -9,12 +9,13 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("per_token_quant", 0x29720253C10977DA)
+_op = _rt.Op("per_token_quant", 0x418D728157CDA1F7)
 _kernel = _op.kernel
 
 
 def per_token_quant(
     x: ndarray = _rt.REQUIRED,
+    scale_ub: ndarray | None = None,
     *,
     out_dtype: Any,
     out: tuple[ndarray, ndarray] | None = None,
@@ -26,6 +27,9 @@ def per_token_quant(
     x : numpy.ndarray
         Rows to quantise. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
+    scale_ub : numpy.ndarray, optional
+        Upper bound of the magnitudes that scales are made of. At least 0. ``f32[1]``, float32.
+        Copied if it is not contiguous.
     out_dtype : dtype
         Dtype of q.
     out : tuple of 2 numpy.ndarray, optional
@@ -34,11 +38,11 @@ def per_token_quant(
     Returns
     -------
     q : numpy.ndarray
-        x divided by its row's scale, rounded to nearest, ties to even; NaN become 0 in int8. ``Q[*,
-        N]``, Q is int8, float8_e4m3fn or float8_e4m3fnuz.
+        x divided by its row's scale, limited to the numbers of Q and rounded to nearest, ties to
+        even; NaN become 0 in int8. ``Q[*, N]``, Q is int8, float8_e4m3fn or float8_e4m3fnuz.
     scale : numpy.ndarray
-        Largest magnitude of each row over 127, 448 (float8_e4m3fn) or 240 (float8_e4m3fnuz); 1
-        instead of 0. ``f32[*, 1]``, float32.
+        Largest magnitude of each row, or scale_ub if that is less, over 127, 448 (float8_e4m3fn) or
+        240 (float8_e4m3fnuz); 1 instead of 0. ``f32[*, 1]``, float32.
 
     Raises
     ------
@@ -55,21 +59,28 @@ def per_token_quant(
     numpy::
 
         most = {"int8": 127, "float8_e4m3fn": 448, "float8_e4m3fnuz": 240}[out_dtype]
-        scale = (xp.max(xp.abs(x), axis=-1, keepdims=True, initial=0) / most).astype(xp.float32)
+        largest = xp.max(xp.abs(x), axis=-1, keepdims=True, initial=0)
+        largest = largest if scale_ub is None else xp.minimum(largest, scale_ub)
+        scale = (largest / most).astype(xp.float32)
         scale = xp.where(scale == 0, xp.float32(1), scale)
         q = xp.clip(x / scale, -most, most)
         return xp.nan_to_num(xp.rint(q)) if out_dtype == "int8" else q, scale
     """
-    if out is None and type(x) is _rt.ndarray and isinstance(out_dtype, _rt.DTYPES):
+    if (
+        out is None
+        and type(x) is _rt.ndarray
+        and (scale_ub is None or type(scale_ub) is _rt.ndarray)
+        and isinstance(out_dtype, _rt.DTYPES)
+    ):
         try:
             _x_shape = x.shape
             q = _rt.empty((*_x_shape,), out_dtype)
             scale = _rt.empty((*_x_shape[:-1], 1), "float32")
-            _kernel(q, scale, x)
+            _kernel(q, scale, x, scale_ub)
             return q, scale
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)
-    return _op.call((x,), (out_dtype,), out)
+    return _op.call((x, scale_ub), (out_dtype,), out)
 
 
 _rt.publish(per_token_quant, required=1)

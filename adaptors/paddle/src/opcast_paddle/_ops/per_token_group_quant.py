@@ -10,7 +10,7 @@ from paddle import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("per_token_group_quant", 0x5BA33A4A8BBB922F)
+_op = _rt.Op("per_token_group_quant", 0x4D31543A8FF6958E)
 
 
 def per_token_group_quant(
@@ -18,6 +18,7 @@ def per_token_group_quant(
     *,
     group_size: int = 128,
     out_dtype: Any,
+    scale_ue8m0: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Quantise every group of columns of a row by a scale of its own.
@@ -31,6 +32,8 @@ def per_token_group_quant(
         Columns that share a scale. At least 1.
     out_dtype : dtype
         Dtype of q.
+    scale_ue8m0 : bool, default False
+        Whether scales are rounded up to powers of two.
     out : tuple of 2 paddle.Tensor, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -61,10 +64,13 @@ def per_token_group_quant(
         groups = x.reshape(*x.shape[:-1], x.shape[-1] // group_size, group_size)
         scale = (xp.max(xp.abs(groups), axis=-1, keepdims=True, initial=0) / most).astype(xp.float32)
         scale = xp.where(scale == 0, xp.float32(1), scale)
+        if scale_ue8m0:
+            digits, exponent = xp.frexp(scale)
+            scale = xp.where(xp.isfinite(scale), xp.ldexp(xp.float32(1), exponent - (digits == 0.5)), scale)
         q = xp.clip(groups / scale, -most, most).reshape(x.shape)
         return xp.nan_to_num(xp.rint(q)) if out_dtype == "int8" else q, scale[..., 0]
     """
-    return _op.call((x,), (group_size, out_dtype), out)
+    return _op.call((x,), (group_size, out_dtype, scale_ue8m0), out)
 
 
 _rt.publish(per_token_group_quant, required=1)

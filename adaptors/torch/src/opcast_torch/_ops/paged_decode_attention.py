@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("paged_decode_attention", 0x5D34990ACE22788F)
+_op = _rt.Op("paged_decode_attention", 0x25AC2CD4C51A24C3)
 _direct = _op.direct
 
 
@@ -18,7 +18,11 @@ def paged_decode_attention(
     kv_indptr: Tensor = _rt.REQUIRED,
     kv_indices: Tensor = _rt.REQUIRED,
     kv_last_page_len: Tensor = _rt.REQUIRED,
+    k_scale: Tensor | None = None,
+    v_scale: Tensor | None = None,
+    sinks: Tensor | None = None,
     *,
+    q_len: int = 1,
     layout: str = "NHD",
     sm_scale: float | None = None,
     window_left: int | None = None,
@@ -30,14 +34,17 @@ def paged_decode_attention(
     Parameters
     ----------
     q : torch.Tensor
-        Queries; head h meets head h // (Hq // Hk) of the keys. ``T[B, Hq, D]``, T is float32,
-        float16 or bfloat16. Copied if its last dimension is not contiguous.
+        Queries, the last q_len of each sequence; head h meets head h // (Hq // Hk) of the keys.
+        ``T[N, Hq, D]``, T is float32, float16 or bfloat16. Copied if its last dimension is not
+        contiguous.
     k_cache : torch.Tensor
-        Pages of S slots for keys. ``T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
-        S, D]``, T is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
+        Pages of S slots for keys. ``C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
+        S, D]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Copied if its
+        last dimension is not contiguous.
     v_cache : torch.Tensor
-        Pages of S slots for values. ``T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
-        S, Dv]``, T is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
+        Pages of S slots for values. ``C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else
+        S, Dv]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Copied if its
+        last dimension is not contiguous.
     kv_indptr : torch.Tensor
         Sequence i owns entries kv_indptr[i] to kv_indptr[i+1] of kv_indices. From 0 to M,
         ascending. ``i32[B + 1]``, int32. Copied if it is not contiguous.
@@ -47,12 +54,24 @@ def paged_decode_attention(
     kv_last_page_len : torch.Tensor
         Slots in use of each sequence's last page. From 1 to S. ``i32[B]``, int32. Copied if it is
         not contiguous.
+    k_scale : torch.Tensor, optional
+        What keys are multiplied by, such as those that reshape_and_cache divided. From 0 to 16.
+        ``f32[1]``, float32. Copied if it is not contiguous.
+    v_scale : torch.Tensor, optional
+        What values are multiplied by. From 0 to 16. ``f32[1]``, float32. Copied if it is not
+        contiguous.
+    sinks : torch.Tensor, optional
+        A score without a value for each head, which joins the softmax. ``f32[Hq]``, float32. Copied
+        if it is not contiguous.
+    q_len : int, default 1
+        Queries of each sequence: the last sees all keys, the one before it all but the last, and so
+        on. At least 1.
     layout : {'NHD', 'HND'}, default "NHD"
         Order of slots and heads in a page.
     sm_scale : float, default max(D, 1) ** -0.5
         Scale of the scores. At least 0.
     window_left : int, default None
-        How many keys before the last one a query sees. At least 0.
+        How many keys before its own place a query sees. At least 0.
     soft_cap : float, default None
         Where to limit scores: they become soft_cap * tanh(score / soft_cap). At least 0.001.
     out : tuple of 2 torch.Tensor, optional
@@ -61,11 +80,11 @@ def paged_decode_attention(
     Returns
     -------
     o : torch.Tensor
-        The attention; zero for a sequence without pages. ``T[B, Hq, Dv]``, T is float32, float16 or
+        The attention; zero for a sequence without pages. ``T[N, Hq, Dv]``, T is float32, float16 or
         bfloat16.
     lse : torch.Tensor
-        Log-sum-exp of the scores. A log-sum-exp to base e, -inf for rows without elements. ``f32[B,
-        Hq]``, float32.
+        Log-sum-exp of the scores, that of the sink included. A log-sum-exp to base e, -inf for rows
+        without elements. ``f32[N, Hq]``, float32.
 
     Raises
     ------
@@ -85,6 +104,7 @@ def paged_decode_attention(
     if (
         out is None
         and _rt.direct()
+        and type(q_len) is int
         and type(layout) is str
         and (sm_scale is None or type(sm_scale) is float)
         and (window_left is None or type(window_left) is int)
@@ -99,6 +119,9 @@ def paged_decode_attention(
                     or kv_indptr.requires_grad
                     or kv_indices.requires_grad
                     or kv_last_page_len.requires_grad
+                    or (k_scale is not None and k_scale.requires_grad)
+                    or (v_scale is not None and v_scale.requires_grad)
+                    or (sinks is not None and sinks.requires_grad)
                 )
                 or not _rt.grad_enabled()
             ):
@@ -109,6 +132,10 @@ def paged_decode_attention(
                     kv_indptr,
                     kv_indices,
                     kv_last_page_len,
+                    k_scale,
+                    v_scale,
+                    sinks,
+                    q_len,
                     layout,
                     sm_scale,
                     window_left,
@@ -117,12 +144,22 @@ def paged_decode_attention(
         except _rt.FAULT as _fault:
             _op.failed(
                 _fault,
-                (q, k_cache, v_cache, kv_indptr, kv_indices, kv_last_page_len),
-                (layout, sm_scale, window_left, soft_cap),
+                (
+                    q,
+                    k_cache,
+                    v_cache,
+                    kv_indptr,
+                    kv_indices,
+                    kv_last_page_len,
+                    k_scale,
+                    v_scale,
+                    sinks,
+                ),
+                (q_len, layout, sm_scale, window_left, soft_cap),
             )
     return _op.call(
-        (q, k_cache, v_cache, kv_indptr, kv_indices, kv_last_page_len),
-        (layout, sm_scale, window_left, soft_cap),
+        (q, k_cache, v_cache, kv_indptr, kv_indices, kv_last_page_len, k_scale, v_scale, sinks),
+        (q_len, layout, sm_scale, window_left, soft_cap),
         out,
     )
 

@@ -9,12 +9,13 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("per_token_quant", 0x29720253C10977DA)
+_op = _rt.Op("per_token_quant", 0x418D728157CDA1F7)
 _direct = _op.direct
 
 
 def per_token_quant(
     x: Tensor = _rt.REQUIRED,
+    scale_ub: Tensor | None = None,
     *,
     out_dtype: Any,
     out: tuple[Tensor, Tensor] | None = None,
@@ -26,6 +27,9 @@ def per_token_quant(
     x : torch.Tensor
         Rows to quantise. ``T[*, N]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
+    scale_ub : torch.Tensor, optional
+        Upper bound of the magnitudes that scales are made of. At least 0. ``f32[1]``, float32.
+        Copied if it is not contiguous.
     out_dtype : dtype
         Dtype of q.
     out : tuple of 2 torch.Tensor, optional
@@ -34,11 +38,11 @@ def per_token_quant(
     Returns
     -------
     q : torch.Tensor
-        x divided by its row's scale, rounded to nearest, ties to even; NaN become 0 in int8. ``Q[*,
-        N]``, Q is int8, float8_e4m3fn or float8_e4m3fnuz.
+        x divided by its row's scale, limited to the numbers of Q and rounded to nearest, ties to
+        even; NaN become 0 in int8. ``Q[*, N]``, Q is int8, float8_e4m3fn or float8_e4m3fnuz.
     scale : torch.Tensor
-        Largest magnitude of each row over 127, 448 (float8_e4m3fn) or 240 (float8_e4m3fnuz); 1
-        instead of 0. ``f32[*, 1]``, float32.
+        Largest magnitude of each row, or scale_ub if that is less, over 127, 448 (float8_e4m3fn) or
+        240 (float8_e4m3fnuz); 1 instead of 0. ``f32[*, 1]``, float32.
 
     Raises
     ------
@@ -55,18 +59,23 @@ def per_token_quant(
     numpy::
 
         most = {"int8": 127, "float8_e4m3fn": 448, "float8_e4m3fnuz": 240}[out_dtype]
-        scale = (xp.max(xp.abs(x), axis=-1, keepdims=True, initial=0) / most).astype(xp.float32)
+        largest = xp.max(xp.abs(x), axis=-1, keepdims=True, initial=0)
+        largest = largest if scale_ub is None else xp.minimum(largest, scale_ub)
+        scale = (largest / most).astype(xp.float32)
         scale = xp.where(scale == 0, xp.float32(1), scale)
         q = xp.clip(x / scale, -most, most)
         return xp.nan_to_num(xp.rint(q)) if out_dtype == "int8" else q, scale
     """
     if out is None and _rt.direct() and isinstance(out_dtype, _rt.torch.dtype):
         try:
-            if not x.requires_grad or not _rt.grad_enabled():
-                return _direct(x, out_dtype)
+            if (
+                not (x.requires_grad or (scale_ub is not None and scale_ub.requires_grad))
+                or not _rt.grad_enabled()
+            ):
+                return _direct(x, scale_ub, out_dtype)
         except _rt.FAULT as _fault:
-            _op.failed(_fault, (x,), (out_dtype,))
-    return _op.call((x,), (out_dtype,), out)
+            _op.failed(_fault, (x, scale_ub), (out_dtype,))
+    return _op.call((x, scale_ub), (out_dtype,), out)
 
 
 _op.publish(per_token_quant, required=1)

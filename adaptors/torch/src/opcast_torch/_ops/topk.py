@@ -7,12 +7,13 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("topk", 0x0E878441BD3C52EE)
+_op = _rt.Op("topk", 0x740172227BAA0AC7)
 _direct = _op.direct
 
 
 def topk(
     x: Tensor = _rt.REQUIRED,
+    lengths: Tensor | None = None,
     *,
     k: int,
     largest: bool = True,
@@ -25,6 +26,9 @@ def topk(
     x : torch.Tensor
         Rows; NaN counts as larger than all numbers, and the two zeros as equal. ``T[*, N]``, T is
         float32, float16 or bfloat16. Copied if it is not contiguous.
+    lengths : torch.Tensor, optional
+        How many numbers each row has; what lies behind them does not count. From 0 to N.
+        ``i32[*]``, int32. Copied if it is not contiguous.
     k : int
         How many numbers of each row to find. At least 0.
     largest : bool, default True
@@ -35,17 +39,19 @@ def topk(
     Returns
     -------
     values : torch.Tensor
-        The numbers. ``T[*, k]``, T is float32, float16 or bfloat16.
+        The numbers; of a row of fewer than k, the rest are -inf, or inf if not largest. ``T[*,
+        k]``, T is float32, float16 or bfloat16.
     indices : torch.Tensor
-        Their columns; of equal numbers, the one with the lower column comes first. ``i32[*, k]``,
-        int32.
+        Their columns; of equal numbers, the one with the lower column comes first. -1 where a row
+        has no more. ``i32[*, k]``, int32.
 
     Raises
     ------
     TypeError
         An argument is missing, is no array, or has a type or dtype that is not listed above.
     ValueError
-        Shapes, devices or memory do not fit together, or an attribute is out of range.
+        Shapes, devices or memory do not fit together, or an attribute is out of range. On a CPU,
+        also if contents of lengths are.
     NotImplementedError
         There is no kernel for the device and dtypes, or no gradient where one is wanted.
 
@@ -53,17 +59,24 @@ def topk(
     -----
     The definition is opdefs/sort/topk.toml. Up to rounding, the op computes, with xp = numpy::
 
+        n = xp.full(x.shape[:-1], x.shape[-1]) if lengths is None else lengths
+        behind = xp.broadcast_to(xp.arange(x.shape[-1]) >= n[..., None], x.shape)
         key = xp.where(xp.isnan(x), xp.inf, x) * (-1 if largest else 1)
-        order = xp.lexsort((xp.isnan(x) != largest, key), axis=-1)[..., :k]
-        return xp.take_along_axis(x, order, axis=-1), order
+        order = xp.lexsort((xp.isnan(x) != largest, key, behind), axis=-1)[..., :k]
+        there = xp.arange(k) < n[..., None]
+        values = xp.take_along_axis(x, order, axis=-1)
+        return xp.where(there, values, -xp.inf if largest else xp.inf), xp.where(there, order, -1)
     """
     if out is None and _rt.direct() and type(k) is int and type(largest) is bool:
         try:
-            if not x.requires_grad or not _rt.grad_enabled():
-                return _direct(x, k, largest)
+            if (
+                not (x.requires_grad or (lengths is not None and lengths.requires_grad))
+                or not _rt.grad_enabled()
+            ):
+                return _direct(x, lengths, k, largest)
         except _rt.FAULT as _fault:
-            _op.failed(_fault, (x,), (k, largest))
-    return _op.call((x,), (k, largest), out)
+            _op.failed(_fault, (x, lengths), (k, largest))
+    return _op.call((x, lengths), (k, largest), out)
 
 
 _op.publish(topk, required=1)

@@ -3699,6 +3699,10 @@ def paged_attention(
     v_cache_: Any,
     block_tables_: Any,
     seq_lens_: Any,
+    k_scale_: Any,
+    v_scale_: Any,
+    sinks_: Any,
+    q_len_: Any,
     layout_: Any,
     sm_scale_: Any,
     window_left_: Any,
@@ -3726,10 +3730,16 @@ def paged_attention(
             ("v_cache", v_cache_),
             ("block_tables", block_tables_),
             ("seq_lens", seq_lens_),
+            ("k_scale", k_scale_),
+            ("v_scale", v_scale_),
+            ("sinks", sinks_),
         ),
     )
     S_ = 0
     Hk_ = 0
+    q_len_ = _r.as_int(op, "q_len", q_len_)
+    if not q_len_ >= 1:
+        raise _r.at_least(op, "q_len", "1", q_len_)
     layout_ = _r.as_str(op, "layout", layout_)
     if layout_ not in ("NHD", "HND"):
         raise _r.choice(op, "layout", ("NHD", "HND"), layout_)
@@ -3749,18 +3759,29 @@ def paged_attention(
     _r.same_device(fw, op, "v_cache", v_cache_, "q", q_)
     _r.same_device(fw, op, "block_tables", block_tables_, "q", q_)
     _r.same_device(fw, op, "seq_lens", seq_lens_, "q", q_)
+    if k_scale_ is not None:
+        _r.same_device(fw, op, "k_scale", k_scale_, "q", q_)
+    if v_scale_ is not None:
+        _r.same_device(fw, op, "v_scale", v_scale_, "q", q_)
+    if sinks_ is not None:
+        _r.same_device(fw, op, "sinks", sinks_, "q", q_)
     T_ = q_t = fw.dtype(q_)
     if q_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "q", ("float32", "float16", "bfloat16"), q_t)
     q_s = fw.shape(q_)
     if len(q_s) != 3:
         raise _r.rank(op, "q", 3, q_s)
-    B_ = q_s[0]
+    N_ = q_s[0]
     Hq_ = q_s[1]
     D_ = q_s[2]
-    k_cache_t = fw.dtype(k_cache_)
-    if k_cache_t != T_:
-        raise _r.dtype_as(op, "k_cache", T_, "q", k_cache_t)
+    C_ = k_cache_t = fw.dtype(k_cache_)
+    if k_cache_t not in ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"):
+        raise _r.dtype_in(
+            op,
+            "k_cache",
+            ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"),
+            k_cache_t,
+        )
     k_cache_s = fw.shape(k_cache_)
     if len(k_cache_s) != 4:
         raise _r.rank(op, "k_cache", 4, k_cache_s)
@@ -3774,8 +3795,8 @@ def paged_attention(
     if k_cache_s[3] != D_:
         raise _r.size(op, "k_cache", k_cache_s, 3, D_, (("D", D_, "q"),))
     v_cache_t = fw.dtype(v_cache_)
-    if v_cache_t != T_:
-        raise _r.dtype_as(op, "v_cache", T_, "q", v_cache_t)
+    if v_cache_t != C_:
+        raise _r.dtype_as(op, "v_cache", C_, "k_cache", v_cache_t)
     v_cache_s = fw.shape(v_cache_)
     if len(v_cache_s) != 4:
         raise _r.rank(op, "v_cache", 4, v_cache_s)
@@ -3798,8 +3819,7 @@ def paged_attention(
     block_tables_s = fw.shape(block_tables_)
     if len(block_tables_s) != 2:
         raise _r.rank(op, "block_tables", 2, block_tables_s)
-    if block_tables_s[0] != B_:
-        raise _r.size(op, "block_tables", block_tables_s, 0, B_, (("B", B_, "q"),))
+    B_ = block_tables_s[0]
     M_ = block_tables_s[1]
     seq_lens_t = fw.dtype(seq_lens_)
     if seq_lens_t not in ("int32",):
@@ -3808,21 +3828,61 @@ def paged_attention(
     if len(seq_lens_s) != 1:
         raise _r.rank(op, "seq_lens", 1, seq_lens_s)
     if seq_lens_s[0] != B_:
-        raise _r.size(op, "seq_lens", seq_lens_s, 0, B_, (("B", B_, "q"),))
+        raise _r.size(op, "seq_lens", seq_lens_s, 0, B_, (("B", B_, "block_tables"),))
+    if k_scale_ is not None:
+        k_scale_t = fw.dtype(k_scale_)
+        if k_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "k_scale", ("float32",), k_scale_t)
+        k_scale_s = fw.shape(k_scale_)
+        if len(k_scale_s) != 1:
+            raise _r.rank(op, "k_scale", 1, k_scale_s)
+        if k_scale_s[0] != 1:
+            raise _r.size(op, "k_scale", k_scale_s, 0, 1, ())
+    if v_scale_ is not None:
+        v_scale_t = fw.dtype(v_scale_)
+        if v_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "v_scale", ("float32",), v_scale_t)
+        v_scale_s = fw.shape(v_scale_)
+        if len(v_scale_s) != 1:
+            raise _r.rank(op, "v_scale", 1, v_scale_s)
+        if v_scale_s[0] != 1:
+            raise _r.size(op, "v_scale", v_scale_s, 0, 1, ())
+    if sinks_ is not None:
+        sinks_t = fw.dtype(sinks_)
+        if sinks_t not in ("float32",):
+            raise _r.dtype_in(op, "sinks", ("float32",), sinks_t)
+        sinks_s = fw.shape(sinks_)
+        if len(sinks_s) != 1:
+            raise _r.rank(op, "sinks", 1, sinks_s)
+        if sinks_s[0] != Hq_:
+            raise _r.size(op, "sinks", sinks_s, 0, Hq_, (("Hq", Hq_, "q"),))
     chunks_ = _a.ceildiv(op, _a.fit(op, M_ * S_), 256)
     if not (Hk_ > 0):
         raise _r.require(op, "Hk > 0", (("Hk", Hk_, ""),))
     if not (_a.mod(op, Hq_, Hk_) == 0):
         raise _r.require(op, "Hq % Hk == 0", (("Hk", Hk_, ""), ("Hq", Hq_, "")))
-    if _a.fit(op, B_ * chunks_) < 0:
-        raise _r.negative_size(op, "scratch sums", "B*chunks", _a.fit(op, B_ * chunks_))
-    if _a.fit(op, B_ * chunks_) < 0:
-        raise _r.negative_size(op, "scratch states", "B*chunks", _a.fit(op, B_ * chunks_))
+    if not (N_ == _a.fit(op, B_ * q_len_)):
+        raise _r.require(
+            op,
+            "N == B * q_len",
+            (("B", B_, ""), ("N", N_, ""), ("q_len", q_len_, "")),
+        )
+    if not (((C_ == T_) or (C_ == "float8_e4m3fn")) or (C_ == "float8_e4m3fnuz")):
+        raise _r.require(
+            op,
+            "C == T or C == f8e4m3fn or C == f8e4m3fnuz",
+            (("C", C_, ""), ("T", T_, "")),
+            "cast k_cache or q",
+        )
+    if _a.fit(op, N_ * chunks_) < 0:
+        raise _r.negative_size(op, "scratch sums", "N*chunks", _a.fit(op, N_ * chunks_))
+    if _a.fit(op, N_ * chunks_) < 0:
+        raise _r.negative_size(op, "scratch states", "N*chunks", _a.fit(op, N_ * chunks_))
     specs: _m.Specs = (
-        ((B_, Hq_, Dv_), T_),
-        ((B_, Hq_), "float32"),
-        ((_a.fit(op, B_ * chunks_), Hq_, Dv_), "float32"),
-        ((_a.fit(op, B_ * chunks_), Hq_, 2), "float32"),
+        ((N_, Hq_, Dv_), T_),
+        ((N_, Hq_), "float32"),
+        ((_a.fit(op, N_ * chunks_), Hq_, Dv_), "float32"),
+        ((_a.fit(op, N_ * chunks_), Hq_, 2), "float32"),
     )
     if out is not None:
         _m.outputs(
@@ -3837,10 +3897,13 @@ def paged_attention(
                 ("v_cache", v_cache_),
                 ("block_tables", block_tables_),
                 ("seq_lens", seq_lens_),
+                ("k_scale", k_scale_),
+                ("v_scale", v_scale_),
+                ("sinks", sinks_),
             ),
             ("q", ""),
         )
-    return specs, (layout_, sm_scale_, window_left_, soft_cap_)
+    return specs, (q_len_, layout_, sm_scale_, window_left_, soft_cap_)
 
 
 def paged_decode_attention(
@@ -3851,6 +3914,10 @@ def paged_decode_attention(
     kv_indptr_: Any,
     kv_indices_: Any,
     kv_last_page_len_: Any,
+    k_scale_: Any,
+    v_scale_: Any,
+    sinks_: Any,
+    q_len_: Any,
     layout_: Any,
     sm_scale_: Any,
     window_left_: Any,
@@ -3880,10 +3947,16 @@ def paged_decode_attention(
             ("kv_indptr", kv_indptr_),
             ("kv_indices", kv_indices_),
             ("kv_last_page_len", kv_last_page_len_),
+            ("k_scale", k_scale_),
+            ("v_scale", v_scale_),
+            ("sinks", sinks_),
         ),
     )
     S_ = 0
     Hk_ = 0
+    q_len_ = _r.as_int(op, "q_len", q_len_)
+    if not q_len_ >= 1:
+        raise _r.at_least(op, "q_len", "1", q_len_)
     layout_ = _r.as_str(op, "layout", layout_)
     if layout_ not in ("NHD", "HND"):
         raise _r.choice(op, "layout", ("NHD", "HND"), layout_)
@@ -3904,18 +3977,29 @@ def paged_decode_attention(
     _r.same_device(fw, op, "kv_indptr", kv_indptr_, "q", q_)
     _r.same_device(fw, op, "kv_indices", kv_indices_, "q", q_)
     _r.same_device(fw, op, "kv_last_page_len", kv_last_page_len_, "q", q_)
+    if k_scale_ is not None:
+        _r.same_device(fw, op, "k_scale", k_scale_, "q", q_)
+    if v_scale_ is not None:
+        _r.same_device(fw, op, "v_scale", v_scale_, "q", q_)
+    if sinks_ is not None:
+        _r.same_device(fw, op, "sinks", sinks_, "q", q_)
     T_ = q_t = fw.dtype(q_)
     if q_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "q", ("float32", "float16", "bfloat16"), q_t)
     q_s = fw.shape(q_)
     if len(q_s) != 3:
         raise _r.rank(op, "q", 3, q_s)
-    B_ = q_s[0]
+    N_ = q_s[0]
     Hq_ = q_s[1]
     D_ = q_s[2]
-    k_cache_t = fw.dtype(k_cache_)
-    if k_cache_t != T_:
-        raise _r.dtype_as(op, "k_cache", T_, "q", k_cache_t)
+    C_ = k_cache_t = fw.dtype(k_cache_)
+    if k_cache_t not in ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"):
+        raise _r.dtype_in(
+            op,
+            "k_cache",
+            ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"),
+            k_cache_t,
+        )
     k_cache_s = fw.shape(k_cache_)
     if len(k_cache_s) != 4:
         raise _r.rank(op, "k_cache", 4, k_cache_s)
@@ -3929,8 +4013,8 @@ def paged_decode_attention(
     if k_cache_s[3] != D_:
         raise _r.size(op, "k_cache", k_cache_s, 3, D_, (("D", D_, "q"),))
     v_cache_t = fw.dtype(v_cache_)
-    if v_cache_t != T_:
-        raise _r.dtype_as(op, "v_cache", T_, "q", v_cache_t)
+    if v_cache_t != C_:
+        raise _r.dtype_as(op, "v_cache", C_, "k_cache", v_cache_t)
     v_cache_s = fw.shape(v_cache_)
     if len(v_cache_s) != 4:
         raise _r.rank(op, "v_cache", 4, v_cache_s)
@@ -3953,8 +4037,7 @@ def paged_decode_attention(
     kv_indptr_s = fw.shape(kv_indptr_)
     if len(kv_indptr_s) != 1:
         raise _r.rank(op, "kv_indptr", 1, kv_indptr_s)
-    if kv_indptr_s[0] != _a.fit(op, B_ + 1):
-        raise _r.size(op, "kv_indptr", kv_indptr_s, 0, _a.fit(op, B_ + 1), (("B", B_, "q"),))
+    B_ = _r.solve(op, "kv_indptr", kv_indptr_s, 0, 1, 1, "B + 1")
     kv_indices_t = fw.dtype(kv_indices_)
     if kv_indices_t not in ("int32",):
         raise _r.dtype_in(op, "kv_indices", ("int32",), kv_indices_t)
@@ -3969,30 +4052,84 @@ def paged_decode_attention(
     if len(kv_last_page_len_s) != 1:
         raise _r.rank(op, "kv_last_page_len", 1, kv_last_page_len_s)
     if kv_last_page_len_s[0] != B_:
-        raise _r.size(op, "kv_last_page_len", kv_last_page_len_s, 0, B_, (("B", B_, "q"),))
+        raise _r.size(op, "kv_last_page_len", kv_last_page_len_s, 0, B_, (("B", B_, "kv_indptr"),))
+    if k_scale_ is not None:
+        k_scale_t = fw.dtype(k_scale_)
+        if k_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "k_scale", ("float32",), k_scale_t)
+        k_scale_s = fw.shape(k_scale_)
+        if len(k_scale_s) != 1:
+            raise _r.rank(op, "k_scale", 1, k_scale_s)
+        if k_scale_s[0] != 1:
+            raise _r.size(op, "k_scale", k_scale_s, 0, 1, ())
+    if v_scale_ is not None:
+        v_scale_t = fw.dtype(v_scale_)
+        if v_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "v_scale", ("float32",), v_scale_t)
+        v_scale_s = fw.shape(v_scale_)
+        if len(v_scale_s) != 1:
+            raise _r.rank(op, "v_scale", 1, v_scale_s)
+        if v_scale_s[0] != 1:
+            raise _r.size(op, "v_scale", v_scale_s, 0, 1, ())
+    if sinks_ is not None:
+        sinks_t = fw.dtype(sinks_)
+        if sinks_t not in ("float32",):
+            raise _r.dtype_in(op, "sinks", ("float32",), sinks_t)
+        sinks_s = fw.shape(sinks_)
+        if len(sinks_s) != 1:
+            raise _r.rank(op, "sinks", 1, sinks_s)
+        if sinks_s[0] != Hq_:
+            raise _r.size(op, "sinks", sinks_s, 0, Hq_, (("Hq", Hq_, "q"),))
     if not (Hk_ > 0):
         raise _r.require(op, "Hk > 0", (("Hk", Hk_, ""),))
     if not (_a.mod(op, Hq_, Hk_) == 0):
         raise _r.require(op, "Hq % Hk == 0", (("Hk", Hk_, ""), ("Hq", Hq_, "")))
-    if _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) < 0:
+    if not (N_ == _a.fit(op, B_ * q_len_)):
+        raise _r.require(
+            op,
+            "N == B * q_len",
+            (("B", B_, ""), ("N", N_, ""), ("q_len", q_len_, "")),
+        )
+    if not (((C_ == T_) or (C_ == "float8_e4m3fn")) or (C_ == "float8_e4m3fnuz")):
+        raise _r.require(
+            op,
+            "C == T or C == f8e4m3fn or C == f8e4m3fnuz",
+            (("C", C_, ""), ("T", T_, "")),
+            "cast k_cache or q",
+        )
+    if _a.fit(op, _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) * q_len_) < 0:
         raise _r.negative_size(
             op,
             "scratch sums",
-            "M*S // 256 + B",
-            _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_),
+            "(M*S // 256 + B)*q_len",
+            _a.fit(op, _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) * q_len_),
         )
-    if _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) < 0:
+    if _a.fit(op, _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) * q_len_) < 0:
         raise _r.negative_size(
             op,
             "scratch states",
-            "M*S // 256 + B",
-            _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_),
+            "(M*S // 256 + B)*q_len",
+            _a.fit(op, _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) * q_len_),
         )
     specs: _m.Specs = (
-        ((B_, Hq_, Dv_), T_),
-        ((B_, Hq_), "float32"),
-        ((_a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_), Hq_, Dv_), "float32"),
-        ((_a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_), Hq_, 2), "float32"),
+        ((N_, Hq_, Dv_), T_),
+        ((N_, Hq_), "float32"),
+        (
+            (
+                _a.fit(op, _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) * q_len_),
+                Hq_,
+                Dv_,
+            ),
+            "float32",
+        ),
+        (
+            (
+                _a.fit(op, _a.fit(op, _a.floordiv(op, _a.fit(op, M_ * S_), 256) + B_) * q_len_),
+                Hq_,
+                2,
+            ),
+            "float32",
+        ),
     )
     if out is not None:
         _m.outputs(
@@ -4008,10 +4145,13 @@ def paged_decode_attention(
                 ("kv_indptr", kv_indptr_),
                 ("kv_indices", kv_indices_),
                 ("kv_last_page_len", kv_last_page_len_),
+                ("k_scale", k_scale_),
+                ("v_scale", v_scale_),
+                ("sinks", sinks_),
             ),
             ("q", ""),
         )
-    return specs, (layout_, sm_scale_, window_left_, soft_cap_)
+    return specs, (q_len_, layout_, sm_scale_, window_left_, soft_cap_)
 
 
 def per_tensor_quant(
@@ -4057,6 +4197,7 @@ def per_token_group_quant(
     x_: Any,
     group_size_: Any,
     out_dtype_: Any,
+    scale_ue8m0_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of per_token_group_quant."""
@@ -4073,6 +4214,7 @@ def per_token_group_quant(
         out_dtype_,
         ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
     )
+    scale_ue8m0_ = _r.as_bool(op, "scale_ue8m0", scale_ue8m0_)
     x_t = fw.dtype(x_)
     if x_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
@@ -4100,19 +4242,20 @@ def per_token_group_quant(
     )
     if out is not None:
         _m.outputs(fw, op, ("q", "scale"), specs, out, (("x", x_),), ("", ""))
-    return specs, (group_size_,)
+    return specs, (group_size_, scale_ue8m0_)
 
 
 def per_token_quant(
     fw: Framework,
     x_: Any,
+    scale_ub_: Any,
     out_dtype_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of per_token_quant."""
     op = "per_token_quant"
     _r.required(op, (("x", x_),))
-    _r.arrays(fw, op, (("x", x_),))
+    _r.arrays(fw, op, (("x", x_), ("scale_ub", scale_ub_)))
     out_dtype_ = _r.as_dtype(
         fw,
         op,
@@ -4120,6 +4263,8 @@ def per_token_quant(
         out_dtype_,
         ("int8", "float8_e4m3fn", "float8_e4m3fnuz"),
     )
+    if scale_ub_ is not None:
+        _r.same_device(fw, op, "scale_ub", scale_ub_, "x", x_)
     x_t = fw.dtype(x_)
     if x_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
@@ -4128,12 +4273,29 @@ def per_token_quant(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     batch = tuple(x_s[:-1])
     N_ = x_s[-1]
+    if scale_ub_ is not None:
+        scale_ub_t = fw.dtype(scale_ub_)
+        if scale_ub_t not in ("float32",):
+            raise _r.dtype_in(op, "scale_ub", ("float32",), scale_ub_t)
+        scale_ub_s = fw.shape(scale_ub_)
+        if len(scale_ub_s) != 1:
+            raise _r.rank(op, "scale_ub", 1, scale_ub_s)
+        if scale_ub_s[0] != 1:
+            raise _r.size(op, "scale_ub", scale_ub_s, 0, 1, ())
     specs: _m.Specs = (
         ((*batch, N_), "" if out_dtype_ is None else out_dtype_),
         ((*batch, 1), "float32"),
     )
     if out is not None:
-        _m.outputs(fw, op, ("q", "scale"), specs, out, (("x", x_),), ("", ""))
+        _m.outputs(
+            fw,
+            op,
+            ("q", "scale"),
+            specs,
+            out,
+            (("x", x_), ("scale_ub", scale_ub_)),
+            ("", ""),
+        )
     return specs, ()
 
 
@@ -4902,6 +5064,7 @@ def top_k_top_p_min_p_sampling_from_probs(
 def topk(
     fw: Framework,
     x_: Any,
+    lengths_: Any,
     k_: Any,
     largest_: Any,
     out: tuple[Any, ...] | None = None,
@@ -4909,11 +5072,13 @@ def topk(
     """Check a call of topk."""
     op = "topk"
     _r.required(op, (("x", x_),))
-    _r.arrays(fw, op, (("x", x_),))
+    _r.arrays(fw, op, (("x", x_), ("lengths", lengths_)))
     k_ = _r.as_int(op, "k", k_)
     if not k_ >= 0:
         raise _r.at_least(op, "k", "0", k_)
     largest_ = _r.as_bool(op, "largest", largest_)
+    if lengths_ is not None:
+        _r.same_device(fw, op, "lengths", lengths_, "x", x_)
     T_ = x_t = fw.dtype(x_)
     if x_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
@@ -4922,6 +5087,13 @@ def topk(
         raise _r.rank(op, "x", 1, x_s, "at least ")
     batch = tuple(x_s[:-1])
     N_ = x_s[-1]
+    if lengths_ is not None:
+        lengths_t = fw.dtype(lengths_)
+        if lengths_t not in ("int32",):
+            raise _r.dtype_in(op, "lengths", ("int32",), lengths_t)
+        lengths_s = fw.shape(lengths_)
+        if tuple(lengths_s) != batch:
+            raise _r.batch(op, "lengths", batch, "x", lengths_s)
     W_ = _a.fit(op, 65536 + N_)
     if not (k_ <= N_):
         raise _r.require(op, "k <= N", (("N", N_, ""), ("k", k_, "")))
@@ -4932,7 +5104,15 @@ def topk(
         ((W_,), "uint8"),
     )
     if out is not None:
-        _m.outputs(fw, op, ("values", "indices"), specs, out, (("x", x_),), ("x", ""))
+        _m.outputs(
+            fw,
+            op,
+            ("values", "indices"),
+            specs,
+            out,
+            (("x", x_), ("lengths", lengths_)),
+            ("x", ""),
+        )
     return specs, (k_, largest_)
 
 
@@ -5623,6 +5803,10 @@ def _flops_paged_attention(
     v_cache_: Any,
     block_tables_: Any,
     seq_lens_: Any,
+    k_scale_: Any,
+    v_scale_: Any,
+    sinks_: Any,
+    q_len_: Any,
     layout_: Any,
     sm_scale_: Any,
     window_left_: Any,
@@ -5632,7 +5816,7 @@ def _flops_paged_attention(
     op = "paged_attention"
     S_ = 0
     q_s = fw.shape(q_)
-    B_ = q_s[0]
+    N_ = q_s[0]
     Hq_ = q_s[1]
     D_ = q_s[2]
     k_cache_s = fw.shape(k_cache_)
@@ -5644,7 +5828,7 @@ def _flops_paged_attention(
     Dv_ = v_cache_s[3]
     block_tables_s = fw.shape(block_tables_)
     M_ = block_tables_s[1]
-    _flops_1_ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 2 * B_) * M_) * S_) * Hq_)
+    _flops_1_ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 2 * N_) * M_) * S_) * Hq_)
     flops__ = _a.fit(op, _flops_1_ * _a.fit(op, D_ + Dv_))
     return flops__
 
@@ -5657,6 +5841,10 @@ def _flops_paged_decode_attention(
     kv_indptr_: Any,
     kv_indices_: Any,
     kv_last_page_len_: Any,
+    k_scale_: Any,
+    v_scale_: Any,
+    sinks_: Any,
+    q_len_: Any,
     layout_: Any,
     sm_scale_: Any,
     window_left_: Any,
@@ -5677,7 +5865,7 @@ def _flops_paged_decode_attention(
     Dv_ = v_cache_s[3]
     kv_indices_s = fw.shape(kv_indices_)
     M_ = kv_indices_s[0]
-    _flops_1_ = _a.fit(op, _a.fit(op, _a.fit(op, 2 * M_) * S_) * Hq_)
+    _flops_1_ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 2 * M_) * S_) * q_len_) * Hq_)
     flops__ = _a.fit(op, _flops_1_ * _a.fit(op, D_ + Dv_))
     return flops__
 
@@ -5701,6 +5889,7 @@ def _flops_per_token_group_quant(
     x_: Any,
     group_size_: Any,
     out_dtype_: Any,
+    scale_ue8m0_: Any,
 ) -> int:
     """Return how many operations a call of per_token_group_quant needs."""
     op = "per_token_group_quant"
@@ -5715,6 +5904,7 @@ def _flops_per_token_group_quant(
 def _flops_per_token_quant(
     fw: Framework,
     x_: Any,
+    scale_ub_: Any,
     out_dtype_: Any,
 ) -> int:
     """Return how many operations a call of per_token_quant needs."""

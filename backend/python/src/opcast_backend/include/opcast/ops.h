@@ -1249,20 +1249,24 @@ extern "C" int __tvm_ffi_paged_attention(void*, const TVMFFIAny*, int32_t, TVMFF
 
 // Decode attention over a paged cache, whose pages a table lists for each sequence.
 //
-// o: T[B, Hq, Dv]. The attention; zero for a sequence without keys.
-// lse: f32[B, Hq]. Log-sum-exp of the scores.
-// q: T[B, Hq, D]. Queries; head h meets head h // (Hq // Hk) of the keys.
-// k_cache: T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]. Pages of S slots for keys.
-// v_cache: T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]. Pages of S slots for values.
+// o: T[N, Hq, Dv]. The attention; zero for a sequence without keys.
+// lse: f32[N, Hq]. Log-sum-exp of the scores, that of the sink included.
+// q: T[N, Hq, D]. Queries, the last q_len of each sequence; head h meets head h // (Hq // Hk) of the keys.
+// k_cache: C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]. Pages of S slots for keys.
+// v_cache: C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]. Pages of S slots for values.
 // block_tables: i32[B, M]. Pages of each sequence, in order; those beyond its length are not read.
 // seq_lens: i32[B]. How many keys each sequence has.
+// k_scale: f32[1], null when absent. What keys are multiplied by, such as those that reshape_and_cache divided.
+// v_scale: f32[1], null when absent. What values are multiplied by.
+// sinks: f32[Hq], null when absent. A score without a value for each head, which joins the softmax.
+// q_len: Queries of each sequence: the last sees all keys, the one before it all but the last, and so on.
 // layout: Order of slots and heads in a page.
 // sm_scale: Scale of the scores.
-// window_left: How many keys before the last one a query sees.
+// window_left: How many keys before its own place a query sees.
 // soft_cap: Where to limit scores: they become soft_cap * tanh(score / soft_cap).
-// sums: f32[B*chunks, Hq, Dv], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
-// states: f32[B*chunks, Hq, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
-inline void paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* block_tables, const DLTensor* seq_lens, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
+// sums: f32[N*chunks, Hq, Dv], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
+// states: f32[N*chunks, Hq, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
+inline void paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* block_tables, const DLTensor* seq_lens, const DLTensor* k_scale = nullptr, const DLTensor* v_scale = nullptr, const DLTensor* sinks = nullptr, int64_t q_len = 1, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
   internal_::Call call_;
   call_.Array(o);
   call_.Array(lse);
@@ -1271,6 +1275,10 @@ inline void paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const
   call_.Array(v_cache);
   call_.Array(block_tables);
   call_.Array(seq_lens);
+  call_.Array(k_scale);
+  call_.Array(v_scale);
+  call_.Array(sinks);
+  call_.Value(q_len);
   call_.Value(layout);
   call_.Value(sm_scale);
   call_.Value(window_left);
@@ -1284,21 +1292,25 @@ extern "C" int __tvm_ffi_paged_decode_attention(void*, const TVMFFIAny*, int32_t
 
 // Decode attention over a paged cache, whose pages are listed sequence by sequence.
 //
-// o: T[B, Hq, Dv]. The attention; zero for a sequence without pages.
-// lse: f32[B, Hq]. Log-sum-exp of the scores.
-// q: T[B, Hq, D]. Queries; head h meets head h // (Hq // Hk) of the keys.
-// k_cache: T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]. Pages of S slots for keys.
-// v_cache: T[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]. Pages of S slots for values.
+// o: T[N, Hq, Dv]. The attention; zero for a sequence without pages.
+// lse: f32[N, Hq]. Log-sum-exp of the scores, that of the sink included.
+// q: T[N, Hq, D]. Queries, the last q_len of each sequence; head h meets head h // (Hq // Hk) of the keys.
+// k_cache: C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, D]. Pages of S slots for keys.
+// v_cache: C[P, S if layout == 'NHD' else Hk, Hk if layout == 'NHD' else S, Dv]. Pages of S slots for values.
 // kv_indptr: i32[B + 1]. Sequence i owns entries kv_indptr[i] to kv_indptr[i+1] of kv_indices.
 // kv_indices: i32[M]. The pages of all sequences; those behind the last are not read.
 // kv_last_page_len: i32[B]. Slots in use of each sequence's last page.
+// k_scale: f32[1], null when absent. What keys are multiplied by, such as those that reshape_and_cache divided.
+// v_scale: f32[1], null when absent. What values are multiplied by.
+// sinks: f32[Hq], null when absent. A score without a value for each head, which joins the softmax.
+// q_len: Queries of each sequence: the last sees all keys, the one before it all but the last, and so on.
 // layout: Order of slots and heads in a page.
 // sm_scale: Scale of the scores.
-// window_left: How many keys before the last one a query sees.
+// window_left: How many keys before its own place a query sees.
 // soft_cap: Where to limit scores: they become soft_cap * tanh(score / soft_cap).
-// sums: f32[M*S // 256 + B, Hq, Dv], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
-// states: f32[M*S // 256 + B, Hq, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
-inline void paged_decode_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* kv_indptr, const DLTensor* kv_indices, const DLTensor* kv_last_page_len, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
+// sums: f32[(M*S // 256 + B)*q_len, Hq, Dv], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
+// states: f32[(M*S // 256 + B)*q_len, Hq, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
+inline void paged_decode_attention(DLTensor* o, DLTensor* lse, const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* kv_indptr, const DLTensor* kv_indices, const DLTensor* kv_last_page_len, const DLTensor* k_scale = nullptr, const DLTensor* v_scale = nullptr, const DLTensor* sinks = nullptr, int64_t q_len = 1, const char* layout = "NHD", std::optional<double> sm_scale = std::nullopt, std::optional<int64_t> window_left = std::nullopt, std::optional<double> soft_cap = std::nullopt, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
   internal_::Call call_;
   call_.Array(o);
   call_.Array(lse);
@@ -1308,6 +1320,10 @@ inline void paged_decode_attention(DLTensor* o, DLTensor* lse, const DLTensor* q
   call_.Array(kv_indptr);
   call_.Array(kv_indices);
   call_.Array(kv_last_page_len);
+  call_.Array(k_scale);
+  call_.Array(v_scale);
+  call_.Array(sinks);
+  call_.Value(q_len);
   call_.Value(layout);
   call_.Value(sm_scale);
   call_.Value(window_left);
@@ -1340,12 +1356,14 @@ extern "C" int __tvm_ffi_per_token_group_quant(void*, const TVMFFIAny*, int32_t,
 // scale: f32[*, N // group_size]. Largest magnitude of each group over 127, 448 (float8_e4m3fn) or 240 (float8_e4m3fnuz); 1 instead of 0.
 // x: T[*, N]. Rows to quantise.
 // group_size: Columns that share a scale.
-inline void per_token_group_quant(DLTensor* q, DLTensor* scale, const DLTensor* x, int64_t group_size = 128) {
+// scale_ue8m0: Whether scales are rounded up to powers of two.
+inline void per_token_group_quant(DLTensor* q, DLTensor* scale, const DLTensor* x, int64_t group_size = 128, bool scale_ue8m0 = false) {
   internal_::Call call_;
   call_.Array(q);
   call_.Array(scale);
   call_.Array(x);
   call_.Value(group_size);
+  call_.Value(scale_ue8m0);
   call_.Run(&__tvm_ffi_per_token_group_quant);
 }
 
@@ -1353,14 +1371,16 @@ extern "C" int __tvm_ffi_per_token_quant(void*, const TVMFFIAny*, int32_t, TVMFF
 
 // Quantise every row by a scale of its own.
 //
-// q: Q[*, N]. x divided by its row's scale, rounded to nearest, ties to even; NaN become 0 in int8.
-// scale: f32[*, 1]. Largest magnitude of each row over 127, 448 (float8_e4m3fn) or 240 (float8_e4m3fnuz); 1 instead of 0.
+// q: Q[*, N]. x divided by its row's scale, limited to the numbers of Q and rounded to nearest, ties to even; NaN become 0 in int8.
+// scale: f32[*, 1]. Largest magnitude of each row, or scale_ub if that is less, over 127, 448 (float8_e4m3fn) or 240 (float8_e4m3fnuz); 1 instead of 0.
 // x: T[*, N]. Rows to quantise.
-inline void per_token_quant(DLTensor* q, DLTensor* scale, const DLTensor* x) {
+// scale_ub: f32[1], null when absent. Upper bound of the magnitudes that scales are made of.
+inline void per_token_quant(DLTensor* q, DLTensor* scale, const DLTensor* x, const DLTensor* scale_ub = nullptr) {
   internal_::Call call_;
   call_.Array(q);
   call_.Array(scale);
   call_.Array(x);
+  call_.Array(scale_ub);
   call_.Run(&__tvm_ffi_per_token_quant);
 }
 
@@ -1596,18 +1616,20 @@ extern "C" int __tvm_ffi_topk(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 // Find the k largest or smallest numbers of every row, in order, and where they are.
 //
-// values: T[*, k]. The numbers.
-// indices: i32[*, k]. Their columns; of equal numbers, the one with the lower column comes first.
+// values: T[*, k]. The numbers; of a row of fewer than k, the rest are -inf, or inf if not largest.
+// indices: i32[*, k]. Their columns; of equal numbers, the one with the lower column comes first. -1 where a row has no more.
 // x: T[*, N]. Rows; NaN counts as larger than all numbers, and the two zeros as equal.
+// lengths: i32[*], null when absent. How many numbers each row has; what lies behind them does not count.
 // k: How many numbers of each row to find.
 // largest: Whether to find the largest, the largest first, or the smallest, the smallest first.
 // ranks: u64[*, k], scratch, null for kernels that take none. What is found, before it is in order.
 // workspace: u8[W], scratch, null for kernels that take none. What CUB may use for a row.
-inline void topk(DLTensor* values, DLTensor* indices, const DLTensor* x, int64_t k, bool largest = true, DLTensor* ranks = nullptr, DLTensor* workspace = nullptr) {
+inline void topk(DLTensor* values, DLTensor* indices, const DLTensor* x, const DLTensor* lengths, int64_t k, bool largest = true, DLTensor* ranks = nullptr, DLTensor* workspace = nullptr) {
   internal_::Call call_;
   call_.Array(values);
   call_.Array(indices);
   call_.Array(x);
+  call_.Array(lengths);
   call_.Value(k);
   call_.Value(largest);
   call_.Array(ranks);
