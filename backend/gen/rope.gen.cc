@@ -61,11 +61,13 @@ void run_rope(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   call.Rank(positions_, 1);
   call.Size(positions_, 0, N_, {{"N", N_, "q"}});
   call.Dense(positions_); call.Data(positions_);
-  call.DTypeIn(cos_sin_cache_, {opcast::DType::kF32});
+  call.DTypeIn(cos_sin_cache_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType C_ = cos_sin_cache_.dtype();
   call.Rank(cos_sin_cache_, 2);
   const int64_t P_ = cos_sin_cache_.size(0);
   const int64_t R_ = cos_sin_cache_.size(1);
   call.Dense(cos_sin_cache_); call.Data(cos_sin_cache_);
+  call.Require((C_ == T_) || (C_ == opcast::DType::kF32), "C == T or C == f32", {{"C", C_, nullptr}, {"T", T_, nullptr}}, "cast cos_sin_cache or q");
   call.Require(R_ <= D_, "R <= D", {{"D", D_, nullptr}, {"R", R_, nullptr}});
   call.Require(opcast::Mod(R_, 2) == 0, "R % 2 == 0", {{"R", R_, nullptr}});
   call.Require((P_ > 0) || (N_ == 0), "P > 0 or N == 0", {{"N", N_, nullptr}, {"P", P_, nullptr}});
@@ -89,6 +91,7 @@ void run_rope(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   RopeArgs values{};
   values.T = T_;
   values.I = I_;
+  values.C = C_;
   values.N = N_;
   values.Hq = Hq_;
   values.D = D_;
@@ -102,7 +105,7 @@ void run_rope(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
   values.k = k_.data();
   values.k_layout = k_.layout(3);
   values.positions = positions_.data();
-  values.cos_sin_cache = cos_sin_cache_.data<float>();
+  values.cos_sin_cache = cos_sin_cache_.data();
   values.interleave = interleave_;
   opcast::Dispatch(call, op_rope, kVariants, values, opcast::LaunchOn(q_),
                    {request});
@@ -110,7 +113,7 @@ void run_rope(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
 
 }  // namespace
 
-opcast::Op op_rope("rope", 42, 8564076959763932358, run_rope, kVariants, kArrays, kAttrs, {});
+opcast::Op op_rope("rope", 42, 1096482010421351409, run_rope, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

@@ -14,6 +14,7 @@ namespace opcast_ops {
 struct RopeArgs {
   opcast::DType T;  // float32, float16 or bfloat16
   opcast::DType I;  // int32 or int64
+  opcast::DType C;  // float32, float16 or bfloat16
   int64_t N;
   int64_t Hq;
   int64_t D;
@@ -27,21 +28,23 @@ struct RopeArgs {
   const void* k;  // T[N, Hk, D]
   opcast::Layout k_layout;
   const void* positions;  // I[N]
-  const float* cos_sin_cache;  // f32[P, R]
+  const void* cos_sin_cache;  // C[P, R]
   bool interleave;
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_, class I_>
+template <class T_, class I_, class C_>
 struct RopeTyped : RopeArgs {
   using T = T_;
   using I = I_;
+  using C = C_;
 
   T* q_rope;  // T[N, Hq, D]
   T* k_rope;  // T[N, Hk, D]
   const T* q;  // T[N, Hq, D]
   const T* k;  // T[N, Hk, D]
   const I* positions;  // I[N]
+  const C* cos_sin_cache;  // C[P, R]
 
   explicit RopeTyped(const RopeArgs& args)
       : RopeArgs(args),
@@ -49,18 +52,23 @@ struct RopeTyped : RopeArgs {
         k_rope(static_cast<T*>(args.k_rope)),
         q(static_cast<const T*>(args.q)),
         k(static_cast<const T*>(args.k)),
-        positions(static_cast<const I*>(args.positions)) {}
+        positions(static_cast<const I*>(args.positions)),
+        cos_sin_cache(static_cast<const C*>(args.cos_sin_cache)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const RopeArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI32) return f(RopeTyped<float, int32_t>(args));
-  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI64) return f(RopeTyped<float, int64_t>(args));
-  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI32) return f(RopeTyped<opcast::f16, int32_t>(args));
-  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI64) return f(RopeTyped<opcast::f16, int64_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI32) return f(RopeTyped<opcast::bf16, int32_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI64) return f(RopeTyped<opcast::bf16, int64_t>(args));
+  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF32) return f(RopeTyped<float, int32_t, float>(args));
+  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF32) return f(RopeTyped<float, int64_t, float>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF32) return f(RopeTyped<opcast::f16, int32_t, float>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF16) return f(RopeTyped<opcast::f16, int32_t, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF32) return f(RopeTyped<opcast::f16, int64_t, float>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF16) return f(RopeTyped<opcast::f16, int64_t, opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF32) return f(RopeTyped<opcast::bf16, int32_t, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kBf16) return f(RopeTyped<opcast::bf16, int32_t, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF32) return f(RopeTyped<opcast::bf16, int64_t, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kBf16) return f(RopeTyped<opcast::bf16, int64_t, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

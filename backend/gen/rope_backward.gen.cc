@@ -61,11 +61,13 @@ void run_rope_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   call.Rank(positions_, 1);
   call.Size(positions_, 0, N_, {{"N", N_, "grad_q_rope"}});
   call.Dense(positions_); call.Data(positions_);
-  call.DTypeIn(cos_sin_cache_, {opcast::DType::kF32});
+  call.DTypeIn(cos_sin_cache_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
+  const opcast::DType C_ = cos_sin_cache_.dtype();
   call.Rank(cos_sin_cache_, 2);
   const int64_t P_ = cos_sin_cache_.size(0);
   const int64_t R_ = cos_sin_cache_.size(1);
   call.Dense(cos_sin_cache_); call.Data(cos_sin_cache_);
+  call.Require((C_ == T_) || (C_ == opcast::DType::kF32), "C == T or C == f32", {{"C", C_, nullptr}, {"T", T_, nullptr}}, "cast cos_sin_cache or grad_q_rope");
   call.Require(R_ <= D_, "R <= D", {{"D", D_, nullptr}, {"R", R_, nullptr}});
   call.Require(opcast::Mod(R_, 2) == 0, "R % 2 == 0", {{"R", R_, nullptr}});
   call.Require((P_ > 0) || (N_ == 0), "P > 0 or N == 0", {{"N", N_, nullptr}, {"P", P_, nullptr}});
@@ -89,6 +91,7 @@ void run_rope_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   RopeBackwardArgs values{};
   values.T = T_;
   values.I = I_;
+  values.C = C_;
   values.N = N_;
   values.Hq = Hq_;
   values.D = D_;
@@ -100,7 +103,7 @@ void run_rope_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
   values.grad_q_rope = grad_q_rope_.data();
   values.grad_k_rope = grad_k_rope_.data();
   values.positions = positions_.data();
-  values.cos_sin_cache = cos_sin_cache_.data<float>();
+  values.cos_sin_cache = cos_sin_cache_.data();
   values.interleave = interleave_;
   opcast::Dispatch(call, op_rope_backward, kVariants, values, opcast::LaunchOn(grad_q_rope_),
                    {request});
@@ -108,7 +111,7 @@ void run_rope_backward(const TVMFFIAny* argv, int32_t count, opcast::Request* re
 
 }  // namespace
 
-opcast::Op op_rope_backward("rope_backward", 43, 3762666296318670213, run_rope_backward, kVariants, kArrays, kAttrs, {});
+opcast::Op op_rope_backward("rope_backward", 43, 3835573709715532964, run_rope_backward, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

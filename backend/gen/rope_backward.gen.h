@@ -14,6 +14,7 @@ namespace opcast_ops {
 struct RopeBackwardArgs {
   opcast::DType T;  // float32, float16 or bfloat16
   opcast::DType I;  // int32 or int64
+  opcast::DType C;  // float32, float16 or bfloat16
   int64_t N;
   int64_t Hq;
   int64_t D;
@@ -25,21 +26,23 @@ struct RopeBackwardArgs {
   const void* grad_q_rope;  // T[N, Hq, D]
   const void* grad_k_rope;  // T[N, Hk, D]
   const void* positions;  // I[N]
-  const float* cos_sin_cache;  // f32[P, R]
+  const void* cos_sin_cache;  // C[P, R]
   bool interleave;
 };
 
 // The same with types in place of dtypes, as Visit passes it.
-template <class T_, class I_>
+template <class T_, class I_, class C_>
 struct RopeBackwardTyped : RopeBackwardArgs {
   using T = T_;
   using I = I_;
+  using C = C_;
 
   T* grad_q;  // T[N, Hq, D]
   T* grad_k;  // T[N, Hk, D]
   const T* grad_q_rope;  // T[N, Hq, D]
   const T* grad_k_rope;  // T[N, Hk, D]
   const I* positions;  // I[N]
+  const C* cos_sin_cache;  // C[P, R]
 
   explicit RopeBackwardTyped(const RopeBackwardArgs& args)
       : RopeBackwardArgs(args),
@@ -47,18 +50,23 @@ struct RopeBackwardTyped : RopeBackwardArgs {
         grad_k(static_cast<T*>(args.grad_k)),
         grad_q_rope(static_cast<const T*>(args.grad_q_rope)),
         grad_k_rope(static_cast<const T*>(args.grad_k_rope)),
-        positions(static_cast<const I*>(args.positions)) {}
+        positions(static_cast<const I*>(args.positions)),
+        cos_sin_cache(static_cast<const C*>(args.cos_sin_cache)) {}
 };
 
 // Calls f with the arguments, in which the call's dtypes are types, and returns what it returns.
 template <class F>
 opcast::Status Visit(const RopeBackwardArgs& args, F&& f) {
-  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI32) return f(RopeBackwardTyped<float, int32_t>(args));
-  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI64) return f(RopeBackwardTyped<float, int64_t>(args));
-  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI32) return f(RopeBackwardTyped<opcast::f16, int32_t>(args));
-  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI64) return f(RopeBackwardTyped<opcast::f16, int64_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI32) return f(RopeBackwardTyped<opcast::bf16, int32_t>(args));
-  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI64) return f(RopeBackwardTyped<opcast::bf16, int64_t>(args));
+  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF32) return f(RopeBackwardTyped<float, int32_t, float>(args));
+  if (args.T == opcast::DType::kF32 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF32) return f(RopeBackwardTyped<float, int64_t, float>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF32) return f(RopeBackwardTyped<opcast::f16, int32_t, float>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF16) return f(RopeBackwardTyped<opcast::f16, int32_t, opcast::f16>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF32) return f(RopeBackwardTyped<opcast::f16, int64_t, float>(args));
+  if (args.T == opcast::DType::kF16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF16) return f(RopeBackwardTyped<opcast::f16, int64_t, opcast::f16>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kF32) return f(RopeBackwardTyped<opcast::bf16, int32_t, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI32 && args.C == opcast::DType::kBf16) return f(RopeBackwardTyped<opcast::bf16, int32_t, opcast::bf16>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kF32) return f(RopeBackwardTyped<opcast::bf16, int64_t, float>(args));
+  if (args.T == opcast::DType::kBf16 && args.I == opcast::DType::kI64 && args.C == opcast::DType::kBf16) return f(RopeBackwardTyped<opcast::bf16, int64_t, opcast::bf16>(args));
   return opcast::Status::Error("dtype combination without a kernel");
 }
 

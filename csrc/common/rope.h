@@ -16,17 +16,18 @@ struct Heads {
   T* to;
 };
 
+template <class C>
 struct Turns {
   Numbers positions;
-  int64_t count;       // positions that the cache has
-  const float* cache;  // `width` numbers for each of them: cosines, then sines
-  int64_t width;       // columns that are turned
-  bool interleave;     // whether partners are neighbours
-  bool back;           // whether by the negative angle
+  int64_t count;    // positions that the cache has
+  const C* cache;   // `width` numbers for each of them: cosines, then sines
+  int64_t width;    // columns that are turned
+  bool interleave;  // whether partners are neighbours
+  bool back;        // whether by the negative angle
 
   // The cosines of a token. A position that the definition forbids leads to wrong results, but not
   // out of the cache.
-  OPCAST_HOST_DEVICE const float* Cosines(int64_t token) const {
+  OPCAST_HOST_DEVICE const C* Cosines(int64_t token) const {
     const int64_t position = positions[token];
     const int64_t inside = position < 0 ? 0 : position < count ? position : count - 1;
     return cache + inside * width;

@@ -21,15 +21,16 @@ class Angles {
  public:
   explicit Angles(int64_t width) : width_(width), space_(2 * width) {}
 
-  void Read(const Turns& turns, int64_t token) {
+  template <class C>
+  void Read(const Turns<C>& turns, int64_t token) {
     const int64_t half = width_ / 2;
-    const float* const cosines = turns.Cosines(token);
-    const float *const sines = cosines + half, sign = turns.back ? -1.0f : 1.0f;
+    const C *const cosines = turns.Cosines(token), *const sines = cosines + half;
+    const float sign = turns.back ? -1.0f : 1.0f;
     float *const cosine = space_.Floats(), *const sine = cosine + width_;
     const int64_t step = turns.interleave ? 2 : 1, second = turns.interleave ? 1 : half;
     for (int64_t j = 0; j < half; ++j) {
-      cosine[j * step] = cosine[j * step + second] = cosines[j];
-      sine[j * step + second] = sign * sines[j];
+      cosine[j * step] = cosine[j * step + second] = static_cast<float>(cosines[j]);
+      sine[j * step + second] = sign * static_cast<float>(sines[j]);
       sine[j * step] = -sine[j * step + second];
     }
   }
@@ -73,9 +74,9 @@ inline void TurnHeads(const Heads<T>& heads, const Angles& angles, int64_t token
 }
 
 // Turns the heads of two arrays, of `columns` each.
-template <class T>
+template <class T, class C>
 opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                    const Turns& turns, const Heads<T>& first, const Heads<T>& second) {
+                    const Turns<C>& turns, const Heads<T>& first, const Heads<T>& second) {
   const auto rows = [&](int64_t begin, int64_t end, auto width) {
     Angles angles(turns.width);
     const std::unique_ptr<T[]> swapped(turns.interleave ? new T[turns.width] : nullptr);
@@ -91,11 +92,13 @@ opcast::Status Turn(const opcast::Launch& launch, int64_t tokens, int64_t column
 }
 
 // rope.cc has these, for rope_backward.cc, too.
-#define OPCAST_TURN(T)                                                                \
-  template opcast::Status Turn(const opcast::Launch&, int64_t, int64_t, const Turns&, \
+#define OPCAST_TURN(T, C)                                                                \
+  template opcast::Status Turn(const opcast::Launch&, int64_t, int64_t, const Turns<C>&, \
                                const Heads<T>&, const Heads<T>&)
-extern OPCAST_TURN(float);
-extern OPCAST_TURN(opcast::f16);
-extern OPCAST_TURN(opcast::bf16);
+extern OPCAST_TURN(float, float);
+extern OPCAST_TURN(opcast::f16, float);
+extern OPCAST_TURN(opcast::f16, opcast::f16);
+extern OPCAST_TURN(opcast::bf16, float);
+extern OPCAST_TURN(opcast::bf16, opcast::bf16);
 
 }  // namespace opcast_ops

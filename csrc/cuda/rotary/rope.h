@@ -34,13 +34,13 @@ OPCAST_DEVICE void CopyElements(const V* from, V* to) {
 
 // kCount pairs of a head of which `item` is the first: x[i + e] and x[j + e] are partners, or
 // neighbours are if kInterleave.
-template <int kCount, bool kInterleave, class T>
-OPCAST_DEVICE void TurnPairs(const T* x, T* y, int64_t item, const float* cosines,
-                             const Turns& turns) {
+template <int kCount, bool kInterleave, class T, class C>
+OPCAST_DEVICE void TurnPairs(const T* x, T* y, int64_t item, const C* cosines,
+                             const Turns<C>& turns) {
   const int64_t half = turns.width / 2;
   const int64_t i = kInterleave ? 2 * item : item, j = i + (kInterleave ? kCount : half);
   alignas(16) T from[2 * kCount], to[2 * kCount];
-  alignas(16) float cosine[kCount], sine[kCount];
+  alignas(16) C cosine[kCount], sine[kCount];
   CopyElements<kCount>(x + i, from);
   CopyElements<kCount>(x + j, from + kCount);
   CopyElements<kCount>(cosines + item, cosine);
@@ -49,9 +49,10 @@ OPCAST_DEVICE void TurnPairs(const T* x, T* y, int64_t item, const float* cosine
   for (int e = 0; e < kCount; ++e) {
     const int first = kInterleave ? 2 * e : e, second = kInterleave ? first + 1 : e + kCount;
     const float a = static_cast<float>(from[first]), b = static_cast<float>(from[second]);
-    const float s = turns.back ? -sine[e] : sine[e];
-    to[first] = static_cast<T>(Turned(a, cosine[e], b, s));
-    to[second] = static_cast<T>(Turned(b, cosine[e], -a, s));
+    const float c = static_cast<float>(cosine[e]), sign = turns.back ? -1 : 1;
+    const float s = sign * static_cast<float>(sine[e]);
+    to[first] = static_cast<T>(Turned(a, c, b, s));
+    to[second] = static_cast<T>(Turned(b, c, -a, s));
   }
   CopyElements<kCount>(to, y + i);
   CopyElements<kCount>(to + kCount, y + j);
@@ -59,15 +60,15 @@ OPCAST_DEVICE void TurnPairs(const T* x, T* y, int64_t item, const float* cosine
 
 // The heads of all tokens of two arrays, `columns` wide. A block per token, or several if tokens
 // are few; a thread has kCount pairs, or columns that are copied, at a time.
-template <int kCount, class T>
+template <int kCount, class T, class C>
 __global__ void __launch_bounds__(kTurnThreads)
-    TurnKernel(int64_t tokens, int64_t blocks, int64_t columns, Turns turns, Heads<T> q,
+    TurnKernel(int64_t tokens, int64_t blocks, int64_t columns, Turns<C> turns, Heads<T> q,
                Heads<T> k) {
   const int64_t half = turns.width / 2, items = (columns - half) / kCount;
   for (int64_t tile = blockIdx.x; tile < tokens * blocks; tile += gridDim.x) {
     const Divided place = Divide(tile, blocks);
     const int64_t token = place.quotient;
-    const float* const cosines = turns.Cosines(token);
+    const C* const cosines = turns.Cosines(token);
     for (int64_t at = place.rest * kTurnThreads + threadIdx.x; at < (q.count + k.count) * items;
          at += blocks * kTurnThreads) {
       const Divided own = Divide(at, items);
@@ -93,9 +94,9 @@ bool AlignedHeads(const Heads<T>& heads) {
          (heads.token_stride | heads.head_stride) % Vector<T>::kSize == 0;
 }
 
-template <class T>
+template <class T, class C>
 opcast::Status StartTurn(const opcast::Launch& launch, int64_t tokens, int64_t columns,
-                         const Turns& turns, const Heads<T>& q, const Heads<T>& k) {
+                         const Turns<C>& turns, const Heads<T>& q, const Heads<T>& k) {
   constexpr int kSize = Vector<T>::kSize;
   const int64_t half = turns.width / 2, heads = q.count + k.count;
   if (heads == 0 || columns == 0) return opcast::Status::Ok();
@@ -103,7 +104,7 @@ opcast::Status StartTurn(const opcast::Launch& launch, int64_t tokens, int64_t c
                        AlignedHeads(q) && AlignedHeads(k);
   const int64_t items = heads * ((columns - half) / (aligned ? kSize : 1));
   const int64_t blocks = tokens < kManyTokens ? (items + kTurnThreads - 1) / kTurnThreads : 1;
-  return opcast::Start(aligned ? TurnKernel<kSize, T> : TurnKernel<1, T>,
+  return opcast::Start(aligned ? TurnKernel<kSize, T, C> : TurnKernel<1, T, C>,
                        opcast::Blocks(tokens * blocks), kTurnThreads, 0, launch, tokens, blocks,
                        columns, turns, q, k);
 }

@@ -1312,7 +1312,7 @@ const Op kOps[] = {
      kRmsNormBackwardAttrs, 1,
      0, 1},
     {"rope",
-     0x76d9b69ed7d624c6,
+     0xf377c943dc553f1,
      {
          {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<58, Form::kPlain>},
          {nullptr, nullptr},
@@ -1323,7 +1323,7 @@ const Op kOps[] = {
      kRopeAttrs, 1,
      0, 0},
     {"rope_backward",
-     0x3437ad0fa068b585,
+     0x353ab1f79d6beca4,
      {
          {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<59, Form::kPlain>},
          {nullptr, nullptr},

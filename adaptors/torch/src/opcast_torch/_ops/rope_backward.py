@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("rope_backward", 0x3437AD0FA068B585)
+_op = _rt.Op("rope_backward", 0x353AB1F79D6BECA4)
 _direct = _op.direct
 
 
@@ -34,8 +34,8 @@ def rope_backward(
         Position of each token. From 0 to P - 1. ``I[N]``, I is int32 or int64. Copied if it is not
         contiguous.
     cos_sin_cache : torch.Tensor
-        Cosines of each position's R/2 angles, then their sines. ``f32[P, R]``, float32. Copied if
-        it is not contiguous.
+        Cosines of each position's R/2 angles, then their sines. ``C[P, R]``, C is float32, float16
+        or bfloat16. Copied if it is not contiguous.
     interleave : bool, default False
         Whether pairs are columns 2i and 2i + 1, as in GPT-J, instead of i and i + R/2, as in
         GPT-NeoX.

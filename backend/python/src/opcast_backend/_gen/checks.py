@@ -4640,14 +4640,21 @@ def rope(
         raise _r.rank(op, "positions", 1, positions_s)
     if positions_s[0] != N_:
         raise _r.size(op, "positions", positions_s, 0, N_, (("N", N_, "q"),))
-    cos_sin_cache_t = fw.dtype(cos_sin_cache_)
-    if cos_sin_cache_t not in ("float32",):
-        raise _r.dtype_in(op, "cos_sin_cache", ("float32",), cos_sin_cache_t)
+    C_ = cos_sin_cache_t = fw.dtype(cos_sin_cache_)
+    if cos_sin_cache_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "cos_sin_cache", ("float32", "float16", "bfloat16"), cos_sin_cache_t)
     cos_sin_cache_s = fw.shape(cos_sin_cache_)
     if len(cos_sin_cache_s) != 2:
         raise _r.rank(op, "cos_sin_cache", 2, cos_sin_cache_s)
     P_ = cos_sin_cache_s[0]
     R_ = cos_sin_cache_s[1]
+    if not ((C_ == T_) or (C_ == "float32")):
+        raise _r.require(
+            op,
+            "C == T or C == f32",
+            (("C", C_, ""), ("T", T_, "")),
+            "cast cos_sin_cache or q",
+        )
     if not (R_ <= D_):
         raise _r.require(op, "R <= D", (("D", D_, ""), ("R", R_, "")))
     if not (_a.mod(op, R_, 2) == 0):
@@ -4730,14 +4737,21 @@ def rope_backward(
         raise _r.rank(op, "positions", 1, positions_s)
     if positions_s[0] != N_:
         raise _r.size(op, "positions", positions_s, 0, N_, (("N", N_, "grad_q_rope"),))
-    cos_sin_cache_t = fw.dtype(cos_sin_cache_)
-    if cos_sin_cache_t not in ("float32",):
-        raise _r.dtype_in(op, "cos_sin_cache", ("float32",), cos_sin_cache_t)
+    C_ = cos_sin_cache_t = fw.dtype(cos_sin_cache_)
+    if cos_sin_cache_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "cos_sin_cache", ("float32", "float16", "bfloat16"), cos_sin_cache_t)
     cos_sin_cache_s = fw.shape(cos_sin_cache_)
     if len(cos_sin_cache_s) != 2:
         raise _r.rank(op, "cos_sin_cache", 2, cos_sin_cache_s)
     P_ = cos_sin_cache_s[0]
     R_ = cos_sin_cache_s[1]
+    if not ((C_ == T_) or (C_ == "float32")):
+        raise _r.require(
+            op,
+            "C == T or C == f32",
+            (("C", C_, ""), ("T", T_, "")),
+            "cast cos_sin_cache or grad_q_rope",
+        )
     if not (R_ <= D_):
         raise _r.require(op, "R <= D", (("D", D_, ""), ("R", R_, "")))
     if not (_a.mod(op, R_, 2) == 0):

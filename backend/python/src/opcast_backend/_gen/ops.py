@@ -3643,8 +3643,12 @@ OPS: dict[str, Op] = {
         kind=OpKind.Rope,
         doc="Rotary embedding: turn pairs of columns of each head by the angles of its position.",
         file="opdefs/rotary/rope.toml",
-        schema=0x76D9B69ED7D624C6,
-        dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
+        schema=0x0F377C943DC553F1,
+        dtypes={
+            "T": ("float32", "float16", "bfloat16"),
+            "I": ("int32", "int64"),
+            "C": ("float32", "float16", "bfloat16"),
+        },
         devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg("q", "T[N, Hq, D]", "Queries of each token.", stride="last", dims=("N", "Hq", "D")),
@@ -3658,7 +3662,7 @@ OPS: dict[str, Op] = {
             Arg("positions", "I[N]", "Position of each token.", dims=("N",)),
             Arg(
                 "cos_sin_cache",
-                "f32[P, R]",
+                "C[P, R]",
                 "Cosines of each position's R/2 angles, then their sines.",
                 dims=("P", "R"),
             ),
@@ -3720,8 +3724,12 @@ OPS: dict[str, Op] = {
         kind=OpKind.RopeBackward,
         doc="Gradients of rope: the gradients of its results, turned back.",
         file="opdefs/rotary/rope_backward.toml",
-        schema=0x3437AD0FA068B585,
-        dtypes={"T": ("float32", "float16", "bfloat16"), "I": ("int32", "int64")},
+        schema=0x353AB1F79D6BECA4,
+        dtypes={
+            "T": ("float32", "float16", "bfloat16"),
+            "I": ("int32", "int64"),
+            "C": ("float32", "float16", "bfloat16"),
+        },
         devices=("cpu", "cuda", "rocm"),
         inputs=(
             Arg(
@@ -3739,7 +3747,7 @@ OPS: dict[str, Op] = {
             Arg("positions", "I[N]", "Position of each token.", dims=("N",)),
             Arg(
                 "cos_sin_cache",
-                "f32[P, R]",
+                "C[P, R]",
                 "Cosines of each position's R/2 angles, then their sines.",
                 dims=("P", "R"),
             ),

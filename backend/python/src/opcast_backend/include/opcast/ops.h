@@ -1458,7 +1458,7 @@ extern "C" int __tvm_ffi_rope(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 // q: T[N, Hq, D]. Queries of each token.
 // k: T[N, Hk, D]. Keys of each token; they may have no heads.
 // positions: I[N]. Position of each token.
-// cos_sin_cache: f32[P, R]. Cosines of each position's R/2 angles, then their sines.
+// cos_sin_cache: C[P, R]. Cosines of each position's R/2 angles, then their sines.
 // interleave: Whether pairs are columns 2i and 2i + 1, as in GPT-J, instead of i and i + R/2, as in GPT-NeoX.
 inline void rope(DLTensor* q_rope, DLTensor* k_rope, const DLTensor* q, const DLTensor* k, const DLTensor* positions, const DLTensor* cos_sin_cache, bool interleave = false) {
   internal_::Call call_;
@@ -1481,7 +1481,7 @@ extern "C" int __tvm_ffi_rope_backward(void*, const TVMFFIAny*, int32_t, TVMFFIA
 // grad_q_rope: T[N, Hq, D]. Gradient of the turned queries.
 // grad_k_rope: T[N, Hk, D]. Gradient of the turned keys.
 // positions: I[N]. Position of each token.
-// cos_sin_cache: f32[P, R]. Cosines of each position's R/2 angles, then their sines.
+// cos_sin_cache: C[P, R]. Cosines of each position's R/2 angles, then their sines.
 // interleave: Whether pairs are columns 2i and 2i + 1, as in GPT-J, instead of i and i + R/2, as in GPT-NeoX.
 inline void rope_backward(DLTensor* grad_q, DLTensor* grad_k, const DLTensor* grad_q_rope, const DLTensor* grad_k_rope, const DLTensor* positions, const DLTensor* cos_sin_cache, bool interleave = false) {
   internal_::Call call_;
