@@ -64,7 +64,7 @@ void run_reshape_and_cache(const TVMFFIAny* argv, int32_t count, opcast::Request
   call.Rank(value_, 3);
   call.Size(value_, 0, N_, {{"N", N_, "key"}});
   call.Size(value_, 1, H_, {{"H", H_, "key"}});
-  call.Size(value_, 2, D_, {{"D", D_, "key"}});
+  const int64_t Dv_ = value_.size(2);
   call.LastDense(value_); call.Data(value_);
   call.DTypeIn(k_cache_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16, opcast::DType::kF8e4m3fn, opcast::DType::kF8e4m3fnuz});
   const opcast::DType C_ = k_cache_.dtype();
@@ -92,7 +92,7 @@ void run_reshape_and_cache(const TVMFFIAny* argv, int32_t count, opcast::Request
     call.Size(v_cache_, 1, H_, {{"H", H_, "key"}});
     call.Size(v_cache_, 2, S_, {{"S", S_, "k_cache"}});
   }
-  call.Size(v_cache_, 3, D_, {{"D", D_, "key"}});
+  call.Size(v_cache_, 3, Dv_, {{"Dv", Dv_, "value"}});
   call.LastDense(v_cache_); call.Data(v_cache_);
   call.Distinct(v_cache_);
   call.DTypeIn(slot_mapping_, {opcast::DType::kI64, opcast::DType::kI32});
@@ -127,6 +127,7 @@ void run_reshape_and_cache(const TVMFFIAny* argv, int32_t count, opcast::Request
   values.N = N_;
   values.H = H_;
   values.D = D_;
+  values.Dv = Dv_;
   values.P = P_;
   values.S = S_;
   values.key = key_.data();
@@ -147,7 +148,7 @@ void run_reshape_and_cache(const TVMFFIAny* argv, int32_t count, opcast::Request
 
 }  // namespace
 
-opcast::Op op_reshape_and_cache("reshape_and_cache", 58, 3835201601957334410, run_reshape_and_cache, kVariants, kArrays, kAttrs, {});
+opcast::Op op_reshape_and_cache("reshape_and_cache", 58, 3830765219689129500, run_reshape_and_cache, kVariants, kArrays, kAttrs, {});
 
 }  // namespace opcast_ops
 

@@ -20,15 +20,16 @@ struct ReshapeAndCacheArgs {
   int64_t N;
   int64_t H;
   int64_t D;
+  int64_t Dv;
   int64_t P;
   int64_t S;
   const void* key;  // T[N, H, D]
   opcast::Layout key_layout;
-  const void* value;  // T[N, H, D]
+  const void* value;  // T[N, H, Dv]
   opcast::Layout value_layout;
   void* k_cache;  // C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D], read and written
   opcast::Layout k_cache_layout;
-  void* v_cache;  // C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D], read and written
+  void* v_cache;  // C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, Dv], read and written
   opcast::Layout v_cache_layout;
   const void* slot_mapping;  // I[N]
   const float* k_scale;  // f32[1], null when absent
@@ -44,9 +45,9 @@ struct ReshapeAndCacheTyped : ReshapeAndCacheArgs {
   using I = I_;
 
   const T* key;  // T[N, H, D]
-  const T* value;  // T[N, H, D]
+  const T* value;  // T[N, H, Dv]
   C* k_cache;  // C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D], read and written
-  C* v_cache;  // C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D], read and written
+  C* v_cache;  // C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, Dv], read and written
   const I* slot_mapping;  // I[N]
 
   explicit ReshapeAndCacheTyped(const ReshapeAndCacheArgs& args)

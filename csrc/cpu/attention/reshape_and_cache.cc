@@ -69,12 +69,12 @@ void Write(const ReshapeAndCacheArgs& args, const opcast::Launch& launch) {
       if (slot < 0 || slot >= args.P * args.S) continue;
       for (int64_t h = 0; h < args.H; ++h) {
         WriteRow<vector>(key + keys.From(n, h), args.D, args.k_scale, k_cache + keys.To(slot, h));
-        WriteRow<vector>(value + values.From(n, h), args.D, args.v_scale,
+        WriteRow<vector>(value + values.From(n, h), args.Dv, args.v_scale,
                          v_cache + values.To(slot, h));
       }
     }
   };
-  opcast::ParallelFor(launch, args.N, RowsPerChunk(2 * args.H * args.D), write);
+  opcast::ParallelFor(launch, args.N, RowsPerChunk(args.H * (args.D + args.Dv)), write);
 }
 
 }  // namespace

@@ -25,14 +25,14 @@ struct Target {
   const T* from;
   C* to;
   const float* scale;
-  int64_t page, slot, head, token, token_head;
+  int64_t page, slot, head, token, token_head, columns;
 };
 
 template <class T, class C, class I>
 struct Call {
   Target<T, C> targets[2];
   const I* slots;
-  int64_t tokens, heads, columns, pages, per_page;
+  int64_t tokens, heads, pages, per_page;
 };
 
 template <class T, class C>
@@ -61,10 +61,10 @@ OPCAST_DEVICE void WriteVector(const T* from, int64_t begin, int64_t n, const fl
 template <bool kWhole, class T, class C, class I>
 __global__ void __launch_bounds__(kThreads) WriteKernel(Call<T, C, I> call) {
   constexpr int kSize = Vector<T>::kSize;
-  const int64_t vectors = (call.columns + kSize - 1) / kSize;
   for (int64_t tile = blockIdx.x; tile < 2 * call.tokens; tile += gridDim.x) {
     const Target<T, C>& target = call.targets[tile % 2];
     const int64_t n = tile / 2, slot = call.slots[n];
+    const int64_t vectors = (target.columns + kSize - 1) / kSize;
     if (slot < 0 || slot >= call.pages * call.per_page) continue;
     const T* const from = target.from + n * target.token;
     C* const to =
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kThreads) WriteKernel(Call<T, C, I> call) {
     OPCAST_NO_UNROLL
     for (int64_t i = threadIdx.x; i < call.heads * vectors; i += kThreads) {
       const int64_t h = i / vectors, begin = i % vectors * kSize;
-      WriteVector<kWhole>(from + h * target.token_head, begin, call.columns, target.scale,
+      WriteVector<kWhole>(from + h * target.token_head, begin, target.columns, target.scale,
                           to + h * target.head);
     }
   }
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads) WriteKernel(Call<T, C, I> call) {
 
 template <class T, class C>
 Target<T, C> TargetOf(bool nhd, const T* from, C* to, const float* scale,
-                      const opcast::Layout& tokens, const opcast::Layout& cache) {
+                      const opcast::Layout& tokens, const opcast::Layout& cache, int64_t columns) {
   return {from,
           to,
           scale,
@@ -88,14 +88,15 @@ Target<T, C> TargetOf(bool nhd, const T* from, C* to, const float* scale,
           nhd ? cache.Stride(-3) : cache.Stride(-2),
           nhd ? cache.Stride(-2) : cache.Stride(-3),
           tokens.Stride(-3),
-          tokens.Stride(-2)};
+          tokens.Stride(-2),
+          columns};
 }
 
 // Whether all rows begin where vectors may.
 template <class T, class C>
-bool IsAligned(const Target<T, C>& t, int64_t columns) {
+bool IsAligned(const Target<T, C>& t) {
   constexpr int64_t kSize = Vector<T>::kSize;
-  bool aligned = AlignedRows<T>({t.from}, columns) && Aligned({t.to});
+  bool aligned = AlignedRows<T>({t.from}, t.columns) && Aligned({t.to});
   for (const int64_t stride : {t.page, t.slot, t.head, t.token, t.token_head})
     aligned = aligned && stride % kSize == 0;
   return aligned;
@@ -110,11 +111,11 @@ opcast::Status ReshapeAndCacheCuda(const ReshapeAndCacheArgs& args, const opcast
     using C = typename std::decay_t<decltype(a)>::C;
     using I = typename std::decay_t<decltype(a)>::I;
     const Target<T, C> keys =
-        TargetOf(nhd, a.key, a.k_cache, a.k_scale, a.key_layout, a.k_cache_layout);
+        TargetOf(nhd, a.key, a.k_cache, a.k_scale, a.key_layout, a.k_cache_layout, a.D);
     const Target<T, C> values =
-        TargetOf(nhd, a.value, a.v_cache, a.v_scale, a.value_layout, a.v_cache_layout);
-    const bool whole = IsAligned(keys, a.D) && IsAligned(values, a.D);
-    const Call<T, C, I> call{{keys, values}, a.slot_mapping, a.N, a.H, a.D, a.P, a.S};
+        TargetOf(nhd, a.value, a.v_cache, a.v_scale, a.value_layout, a.v_cache_layout, a.Dv);
+    const bool whole = IsAligned(keys) && IsAligned(values);
+    const Call<T, C, I> call{{keys, values}, a.slot_mapping, a.N, a.H, a.P, a.S};
     return opcast::Start(whole ? WriteKernel<true, T, C, I> : WriteKernel<false, T, C, I>,
                          opcast::Blocks(2 * a.N), kThreads, 0, launch, call);
   });

@@ -116,6 +116,7 @@ PARTS: dict[tuple[str, str], Part] = {
     ("per_token_group_quant", "N"): Part(edge=32, unit=16),
     ("per_token_quant", "N"): ROW,
     ("reshape_and_cache", "D"): Part(contents={"slot_mapping": some(0)}),
+    ("reshape_and_cache", "Dv"): Part(contents={"slot_mapping": some(0)}),
     ("reshape_and_cache", "H"): Part(contents={"slot_mapping": some(0)}),
     ("reshape_and_cache", "N"): Part(contents={"slot_mapping": lambda _: range(6)}, sizes={"P": 6}),
     ("reshape_and_cache", "P"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),

@@ -720,7 +720,7 @@ const Op kOps[] = {
      0, Handler<54, kDLCPU>, Handler<54, kDLCUDA>,
      Handler<54, kDLROCM>},
     {"reshape_and_cache",
-     0x35395f8986ad0d8a,
+     0x35299cabc97de61c,
      nullptr, 0,
      kReshapeAndCacheInputs, 7,
      kReshapeAndCacheAttrs, 1,

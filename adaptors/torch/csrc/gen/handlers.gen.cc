@@ -1279,7 +1279,7 @@ const Op kOps[] = {
      kPerTokenQuantAttrs, 1,
      0, 0},
     {"reshape_and_cache",
-     0x35395f8986ad0d8a,
+     0x35299cabc97de61c,
      {
          {"(Tensor key, Tensor value, Tensor(a2!) k_cache, Tensor(a3!) v_cache, Tensor slot_mapping, Tensor? k_scale, Tensor? v_scale, str layout) -> ()", Kernel<55, Form::kPlain>},
          {nullptr, nullptr},

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("reshape_and_cache", 0x35395F8986AD0D8A)
+_op = _rt.Op("reshape_and_cache", 0x35299CABC97DE61C)
 _call = _op.jitted
 
 
@@ -30,8 +30,8 @@ def reshape_and_cache(
         Keys of the tokens. ``T[N, H, D]``, T is float32, float16 or bfloat16. Copied if its last
         dimension is not contiguous.
     value : jax.Array
-        Values of the tokens. ``T[N, H, D]``, T is float32, float16 or bfloat16. Copied if its last
-        dimension is not contiguous.
+        Values of the tokens, or other numbers that lie in pages beside the keys. ``T[N, H, Dv]``, T
+        is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
     k_cache : jax.Array
         Pages of S slots for keys; other slots keep their bits. ``C[P, S if layout == 'NHD' else H,
         H if layout == 'NHD' else S, D]``, C is float32, float16, bfloat16, float8_e4m3fn or
@@ -39,8 +39,8 @@ def reshape_and_cache(
         is donated.
     v_cache : jax.Array
         Pages of S slots for values. ``C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else
-        S, D]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Overwritten: the
-        result is a new array, in the same memory if the argument is donated.
+        S, Dv]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Overwritten:
+        the result is a new array, in the same memory if the argument is donated.
     slot_mapping : jax.Array
         Slot of each token, counted through all pages, no slot twice; a token with -1 is skipped.
         From -1 to P*S - 1. ``I[N]``, I is int64 or int32. Copied if it is not contiguous.

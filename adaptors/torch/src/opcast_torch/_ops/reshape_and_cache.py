@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("reshape_and_cache", 0x35395F8986AD0D8A)
+_op = _rt.Op("reshape_and_cache", 0x35299CABC97DE61C)
 _direct = _op.direct
 
 
@@ -30,8 +30,8 @@ def reshape_and_cache(
         Keys of the tokens. ``T[N, H, D]``, T is float32, float16 or bfloat16. Copied if its last
         dimension is not contiguous.
     value : torch.Tensor
-        Values of the tokens. ``T[N, H, D]``, T is float32, float16 or bfloat16. Copied if its last
-        dimension is not contiguous.
+        Values of the tokens, or other numbers that lie in pages beside the keys. ``T[N, H, Dv]``, T
+        is float32, float16 or bfloat16. Copied if its last dimension is not contiguous.
     k_cache : torch.Tensor
         Pages of S slots for keys; other slots keep their bits. ``C[P, S if layout == 'NHD' else H,
         H if layout == 'NHD' else S, D]``, C is float32, float16, bfloat16, float8_e4m3fn or
@@ -39,7 +39,7 @@ def reshape_and_cache(
         arguments.
     v_cache : torch.Tensor
         Pages of S slots for values. ``C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else
-        S, D]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Overwritten:
+        S, Dv]``, C is float32, float16, bfloat16, float8_e4m3fn or float8_e4m3fnuz. Overwritten:
         contiguous in its last dimension, apart from the other arguments.
     slot_mapping : torch.Tensor
         Slot of each token, counted through all pages, no slot twice; a token with -1 is skipped.

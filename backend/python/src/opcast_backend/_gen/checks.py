@@ -4367,8 +4367,7 @@ def reshape_and_cache(
         raise _r.size(op, "value", value_s, 0, N_, (("N", N_, "key"),))
     if value_s[1] != H_:
         raise _r.size(op, "value", value_s, 1, H_, (("H", H_, "key"),))
-    if value_s[2] != D_:
-        raise _r.size(op, "value", value_s, 2, D_, (("D", D_, "key"),))
+    Dv_ = value_s[2]
     C_ = k_cache_t = fw.dtype(k_cache_)
     if k_cache_t not in ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"):
         raise _r.dtype_in(
@@ -4411,8 +4410,8 @@ def reshape_and_cache(
             raise _r.size(op, "v_cache", v_cache_s, 1, H_, (("H", H_, "key"),))
         if v_cache_s[2] != S_:
             raise _r.size(op, "v_cache", v_cache_s, 2, S_, (("S", S_, "k_cache"),))
-    if v_cache_s[3] != D_:
-        raise _r.size(op, "v_cache", v_cache_s, 3, D_, (("D", D_, "key"),))
+    if v_cache_s[3] != Dv_:
+        raise _r.size(op, "v_cache", v_cache_s, 3, Dv_, (("Dv", Dv_, "value"),))
     fw.check_mutated(op, "v_cache", v_cache_, "last")
     _m.distinct(fw, op, "v_cache", v_cache_)
     slot_mapping_t = fw.dtype(slot_mapping_)

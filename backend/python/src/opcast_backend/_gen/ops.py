@@ -3481,7 +3481,7 @@ OPS: dict[str, Op] = {
         kind=OpKind.ReshapeAndCache,
         doc="Write the keys and values of new tokens to their slots of a paged cache.",
         file="opdefs/attention/reshape_and_cache.toml",
-        schema=0x35395F8986AD0D8A,
+        schema=0x35299CABC97DE61C,
         dtypes={
             "T": ("float32", "float16", "bfloat16"),
             "C": ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"),
@@ -3492,10 +3492,10 @@ OPS: dict[str, Op] = {
             Arg("key", "T[N, H, D]", "Keys of the tokens.", stride="last", dims=("N", "H", "D")),
             Arg(
                 "value",
-                "T[N, H, D]",
-                "Values of the tokens.",
+                "T[N, H, Dv]",
+                "Values of the tokens, or other numbers that lie in pages beside the keys.",
                 stride="last",
-                dims=("N", "H", "D"),
+                dims=("N", "H", "Dv"),
             ),
             Arg(
                 "k_cache",
@@ -3507,11 +3507,11 @@ OPS: dict[str, Op] = {
             ),
             Arg(
                 "v_cache",
-                "C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D]",
+                "C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, Dv]",
                 "Pages of S slots for values.",
                 mutated=True,
                 stride="last",
-                dims=("P", "S if layout == 'NHD' else H", "H if layout == 'NHD' else S", "D"),
+                dims=("P", "S if layout == 'NHD' else H", "H if layout == 'NHD' else S", "Dv"),
             ),
             Arg(
                 "slot_mapping",
@@ -3548,7 +3548,7 @@ OPS: dict[str, Op] = {
             ("vmap", "a loop over slices; k_cache and v_cache must be mapped"),
             (
                 "sharding",
-                "N, H, D, P, S if layout == 'NHD' else H and H if layout == 'NHD' else S gathered",
+                "N, H, D, Dv, P, S if layout == 'NHD' else H and H if layout == 'NHD' else S gathered",
             ),
             (
                 "mutation",

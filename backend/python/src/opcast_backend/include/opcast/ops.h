@@ -1389,9 +1389,9 @@ extern "C" int __tvm_ffi_reshape_and_cache(void*, const TVMFFIAny*, int32_t, TVM
 // Write the keys and values of new tokens to their slots of a paged cache.
 //
 // key: T[N, H, D]. Keys of the tokens.
-// value: T[N, H, D]. Values of the tokens.
+// value: T[N, H, Dv]. Values of the tokens, or other numbers that lie in pages beside the keys.
 // k_cache: C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D]. Pages of S slots for keys; other slots keep their bits.
-// v_cache: C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, D]. Pages of S slots for values.
+// v_cache: C[P, S if layout == 'NHD' else H, H if layout == 'NHD' else S, Dv]. Pages of S slots for values.
 // slot_mapping: I[N]. Slot of each token, counted through all pages, no slot twice; a token with -1 is skipped.
 // k_scale: f32[1], null when absent. What keys are divided by; beyond the range of FP8, they become its largest number.
 // v_scale: f32[1], null when absent. What values are divided by.
