@@ -19,10 +19,16 @@ constexpr opcast::Array kArrays[] = {
     opcast::Array::Input("w2"),
     opcast::Array::Input("topk_weights"),
     opcast::Array::Input("topk_ids"),
+    opcast::Array::Input("w1_bias").Optional(),
+    opcast::Array::Input("w2_bias").Optional(),
+    opcast::Array::Input("swiglu_alpha").Optional(),
+    opcast::Array::Input("swiglu_beta").Optional(),
+    opcast::Array::Input("swiglu_limit").Optional(),
 };
 
 constexpr opcast::Attr kAttrs[] = {
     opcast::Attr::Str("activation").Default("silu"),
+    opcast::Attr::Bool("gate_first").Default(true),
 };
 
 constexpr opcast::Array kScratch[] = {
@@ -40,25 +46,46 @@ constexpr opcast::Variant<FusedMoeArgs> kVariants[] = {
 };
 
 void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* request) {
-  const opcast::Call call("fused_moe", argv, count, 13, opcast::AllocatorOf(request));
+  const opcast::Call call("fused_moe", argv, count, 19, opcast::AllocatorOf(request));
   call.Required({{1, "x"}, {2, "w1"}, {3, "w2"}, {4, "topk_weights"}, {5, "topk_ids"}, {0, "y"}});
   const opcast::Tensor x_ = call.Array(1, "x");
   const opcast::Tensor w1_ = call.Array(2, "w1");
   const opcast::Tensor w2_ = call.Array(3, "w2");
   const opcast::Tensor topk_weights_ = call.Array(4, "topk_weights");
   const opcast::Tensor topk_ids_ = call.Array(5, "topk_ids");
+  const opcast::Tensor w1_bias_ = call.Array(6, "w1_bias");
+  const opcast::Tensor w2_bias_ = call.Array(7, "w2_bias");
+  const opcast::Tensor swiglu_alpha_ = call.Array(8, "swiglu_alpha");
+  const opcast::Tensor swiglu_beta_ = call.Array(9, "swiglu_beta");
+  const opcast::Tensor swiglu_limit_ = call.Array(10, "swiglu_limit");
   opcast::Tensor y_ = call.Array(0, "y");
-  const opcast::Tensor counts_ = call.Array(7, "counts");
-  const opcast::Tensor offsets_ = call.Array(8, "offsets");
-  const opcast::Tensor row_map_ = call.Array(9, "row_map");
-  const opcast::Tensor permuted_ = call.Array(10, "permuted");
-  const opcast::Tensor hidden_ = call.Array(11, "hidden");
-  const opcast::Tensor made_ = call.Array(12, "made");
-  const auto activation_ = static_cast<FusedMoeActivation>(call.Choice(6, "activation", {"silu", "gelu_tanh"}));
+  const opcast::Tensor counts_ = call.Array(13, "counts");
+  const opcast::Tensor offsets_ = call.Array(14, "offsets");
+  const opcast::Tensor row_map_ = call.Array(15, "row_map");
+  const opcast::Tensor permuted_ = call.Array(16, "permuted");
+  const opcast::Tensor hidden_ = call.Array(17, "hidden");
+  const opcast::Tensor made_ = call.Array(18, "made");
+  const auto activation_ = static_cast<FusedMoeActivation>(call.Choice(11, "activation", {"silu", "gelu_tanh"}));
+  const auto gate_first_ = call.Bool(12, "gate_first");
   call.SameDevice(w1_, x_);
   call.SameDevice(w2_, x_);
   call.SameDevice(topk_weights_, x_);
   call.SameDevice(topk_ids_, x_);
+  if (w1_bias_) {
+    call.SameDevice(w1_bias_, x_);
+  }
+  if (w2_bias_) {
+    call.SameDevice(w2_bias_, x_);
+  }
+  if (swiglu_alpha_) {
+    call.SameDevice(swiglu_alpha_, x_);
+  }
+  if (swiglu_beta_) {
+    call.SameDevice(swiglu_beta_, x_);
+  }
+  if (swiglu_limit_) {
+    call.SameDevice(swiglu_limit_, x_);
+  }
   call.DTypeIn(x_, {opcast::DType::kF32, opcast::DType::kF16, opcast::DType::kBf16});
   const opcast::DType T_ = x_.dtype();
   call.Rank(x_, 2);
@@ -87,6 +114,38 @@ void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   call.Size(topk_ids_, 0, N_, {{"N", N_, "x"}});
   call.Size(topk_ids_, 1, k_, {{"k", k_, "topk_weights"}});
   call.Dense(topk_ids_); call.Data(topk_ids_);
+  if (w1_bias_) {
+    call.DTypeIn(w1_bias_, {opcast::DType::kF32});
+    call.Rank(w1_bias_, 2);
+    call.Size(w1_bias_, 0, E_, {{"E", E_, "w1"}});
+    call.Size(w1_bias_, 1, opcast::Mul(2, I_), {{"I", I_, "w1"}});
+    call.Dense(w1_bias_); call.Data(w1_bias_);
+  }
+  if (w2_bias_) {
+    call.DTypeIn(w2_bias_, {opcast::DType::kF32});
+    call.Rank(w2_bias_, 2);
+    call.Size(w2_bias_, 0, E_, {{"E", E_, "w1"}});
+    call.Size(w2_bias_, 1, D_, {{"D", D_, "x"}});
+    call.Dense(w2_bias_); call.Data(w2_bias_);
+  }
+  if (swiglu_alpha_) {
+    call.DTypeIn(swiglu_alpha_, {opcast::DType::kF32});
+    call.Rank(swiglu_alpha_, 1);
+    call.Size(swiglu_alpha_, 0, E_, {{"E", E_, "w1"}});
+    call.Dense(swiglu_alpha_); call.Data(swiglu_alpha_);
+  }
+  if (swiglu_beta_) {
+    call.DTypeIn(swiglu_beta_, {opcast::DType::kF32});
+    call.Rank(swiglu_beta_, 1);
+    call.Size(swiglu_beta_, 0, E_, {{"E", E_, "w1"}});
+    call.Dense(swiglu_beta_); call.Data(swiglu_beta_);
+  }
+  if (swiglu_limit_) {
+    call.DTypeIn(swiglu_limit_, {opcast::DType::kF32});
+    call.Rank(swiglu_limit_, 1);
+    call.Size(swiglu_limit_, 0, E_, {{"E", E_, "w1"}});
+    call.Dense(swiglu_limit_); call.Data(swiglu_limit_);
+  }
   call.Require(opcast::Mul(N_, k_) <= 2147483647, "N*k <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
   call.Require(opcast::Sub(opcast::Mul(N_, k_), 1) <= 2147483647, "N*k - 1 <= 2147483647", {{"N", N_, nullptr}, {"k", k_, nullptr}});
   call.OutputSize("scratch offsets", "E + 1", opcast::Add(E_, 1));
@@ -99,50 +158,58 @@ void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   call.SameDevice(y_, x_);
   call.OutputShape(y_, nullptr, 0, {N_, D_});
   call.Dense(y_); call.Data(y_);
-  call.Apart(y_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_});
+  call.Apart(y_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_});
   if (counts_) {
     call.DTypeIn(counts_, {opcast::DType::kI32});
     call.SameDevice(counts_, x_);
     call.OutputShape(counts_, nullptr, 0, {E_});
     call.Dense(counts_); call.Data(counts_);
-    call.Apart(counts_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &y_});
+    call.Apart(counts_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_, &y_});
   }
   if (offsets_) {
     call.DTypeIn(offsets_, {opcast::DType::kI32});
     call.SameDevice(offsets_, x_);
     call.OutputShape(offsets_, nullptr, 0, {opcast::Add(E_, 1)});
     call.Dense(offsets_); call.Data(offsets_);
-    call.Apart(offsets_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &y_, &counts_});
+    call.Apart(offsets_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_, &y_, &counts_});
   }
   if (row_map_) {
     call.DTypeIn(row_map_, {opcast::DType::kI32});
     call.SameDevice(row_map_, x_);
     call.OutputShape(row_map_, nullptr, 0, {N_, k_});
     call.Dense(row_map_); call.Data(row_map_);
-    call.Apart(row_map_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &y_, &counts_, &offsets_});
+    call.Apart(row_map_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_, &y_, &counts_, &offsets_});
   }
   if (permuted_) {
     call.DTypeAs(permuted_, T_, "x");
     call.SameDevice(permuted_, x_);
     call.OutputShape(permuted_, nullptr, 0, {opcast::Mul(N_, k_), D_});
     call.Dense(permuted_); call.Data(permuted_);
-    call.Apart(permuted_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &y_, &counts_, &offsets_, &row_map_});
+    call.Apart(permuted_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_, &y_, &counts_, &offsets_, &row_map_});
   }
   if (hidden_) {
     call.DTypeIn(hidden_, {opcast::DType::kF32});
     call.SameDevice(hidden_, x_);
     call.OutputShape(hidden_, nullptr, 0, {opcast::Mul(N_, k_), opcast::Mul(2, I_)});
     call.Dense(hidden_); call.Data(hidden_);
-    call.Apart(hidden_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &y_, &counts_, &offsets_, &row_map_, &permuted_});
+    call.Apart(hidden_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_, &y_, &counts_, &offsets_, &row_map_, &permuted_});
   }
   if (made_) {
     call.DTypeIn(made_, {opcast::DType::kF32});
     call.SameDevice(made_, x_);
     call.OutputShape(made_, nullptr, 0, {opcast::Mul(N_, k_), D_});
     call.Dense(made_); call.Data(made_);
-    call.Apart(made_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &y_, &counts_, &offsets_, &row_map_, &permuted_, &hidden_});
+    call.Apart(made_, {&x_, &w1_, &w2_, &topk_weights_, &topk_ids_, &w1_bias_, &w2_bias_, &swiglu_alpha_, &swiglu_beta_, &swiglu_limit_, &y_, &counts_, &offsets_, &row_map_, &permuted_, &hidden_});
   }
   if (y_.empty() && opcast::Launches(request)) return;
+  if (opcast::Launches(request) && opcast::Debugging(call)) {
+    call.ValuesAtLeast(swiglu_alpha_, 0, "0", {});
+    call.ValuesAtMost(swiglu_alpha_, 16, "16", {});
+    call.ValuesAtLeast(swiglu_beta_, -16, "-16", {});
+    call.ValuesAtMost(swiglu_beta_, 16, "16", {});
+    call.ValuesAtLeast(swiglu_limit_, 0, "0", {});
+    call.ValuesAtMost(swiglu_limit_, 1000, "1000", {});
+  }
   FusedMoeArgs values{};
   values.T = T_;
   values.N = N_;
@@ -156,7 +223,13 @@ void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
   values.w2 = w2_.data();
   values.topk_weights = topk_weights_.data<float>();
   values.topk_ids = topk_ids_.data<int32_t>();
+  values.w1_bias = w1_bias_.data<float>();
+  values.w2_bias = w2_bias_.data<float>();
+  values.swiglu_alpha = swiglu_alpha_.data<float>();
+  values.swiglu_beta = swiglu_beta_.data<float>();
+  values.swiglu_limit = swiglu_limit_.data<float>();
   values.activation = activation_;
+  values.gate_first = gate_first_;
   const std::array<int64_t, 1> counts_sizes = {E_};
   const std::array<int64_t, 1> offsets_sizes = {opcast::Add(E_, 1)};
   const std::array<int64_t, 2> row_map_sizes = {N_, k_};
@@ -177,7 +250,7 @@ void run_fused_moe(const TVMFFIAny* argv, int32_t count, opcast::Request* reques
 
 }  // namespace
 
-opcast::Op op_fused_moe("fused_moe", 83, 7873434378422621840, run_fused_moe, kVariants, kArrays, kAttrs, kScratch);
+opcast::Op op_fused_moe("fused_moe", 83, 8611904157126560828, run_fused_moe, kVariants, kArrays, kAttrs, kScratch);
 
 }  // namespace opcast_ops
 

@@ -26,7 +26,13 @@ struct FusedMoeArgs {
   const void* w2;  // T[E, D, I]
   const float* topk_weights;  // f32[N, k]
   const int32_t* topk_ids;  // i32[N, k]
+  const float* w1_bias;  // f32[E, 2*I], null when absent
+  const float* w2_bias;  // f32[E, D], null when absent
+  const float* swiglu_alpha;  // f32[E], null when absent
+  const float* swiglu_beta;  // f32[E], null when absent
+  const float* swiglu_limit;  // f32[E], null when absent
   FusedMoeActivation activation;
+  bool gate_first;
   int32_t* counts;  // i32[E], scratch
   int32_t* offsets;  // i32[E + 1], scratch
   int32_t* row_map;  // i32[N, k], scratch

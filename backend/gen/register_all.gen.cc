@@ -24,6 +24,8 @@ extern opcast::Op op_flash_mla_sparse_decode_splitk;
 extern opcast::Op op_fused_add_layer_norm;
 extern opcast::Op op_fused_add_rms_norm;
 extern opcast::Op op_fused_moe;
+extern opcast::Op op_fused_moe_fp4;
+extern opcast::Op op_fused_moe_fp8;
 extern opcast::Op op_gelu;
 extern opcast::Op op_gelu_and_mul;
 extern opcast::Op op_gelu_and_mul_backward;
@@ -99,6 +101,8 @@ Op* const kOps[] = {
     &opcast_ops::op_fused_add_layer_norm,
     &opcast_ops::op_fused_add_rms_norm,
     &opcast_ops::op_fused_moe,
+    &opcast_ops::op_fused_moe_fp4,
+    &opcast_ops::op_fused_moe_fp8,
     &opcast_ops::op_gelu,
     &opcast_ops::op_gelu_and_mul,
     &opcast_ops::op_gelu_and_mul_backward,
@@ -148,6 +152,6 @@ Op* const kOps[] = {
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 70;
+const int kOpCount = 72;
 
 }  // namespace opcast

@@ -197,6 +197,11 @@ func (t *T) CompareWithin(call *calls.Call, c *cases.Case, slot int, got *ndarra
 	t.compare(call, c, slot, got, want, nil, bound, false)
 }
 
+// CompareScaled judges a result for contents of an unusual size, for which narrow is what the reference gives in float32.
+func (t *T) CompareScaled(call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want, narrow oracle.Expected) {
+	t.compare(call, c, slot, got, want, narrow.Values, oracle.ForScaled(c, slot, want, narrow), false)
+}
+
 func (t *T) compare(
 	call *calls.Call, c *cases.Case, slot int, got *ndarray.Array, want oracle.Expected, or []float64, bound oracle.Tolerance, counts bool,
 ) {

@@ -3,6 +3,7 @@ package oracle
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/opcast/opcast/conformance/internal/cases"
 	"github.com/opcast/opcast/internal/language/dtype"
@@ -110,11 +111,11 @@ const rounded = 0.5 + 1.0/16
 // of 16, and four for float32 and float64, plus rounding errors of a sum where something is contracted. Integers are exact. A
 // tolerance in the definition replaces it.
 func ToleranceOf(c *cases.Case, at int) Tolerance {
+	if t, ok := stated(c, at); ok {
+		return t
+	}
 	result := cases.Slots(c.Op)[at]
 	d := c.Numbers(result.Arg)
-	if t, ok := c.Op.Tolerance[cmp.Or(result.Packs, c.DType(result.Type).Short)]; ok {
-		return Tolerance{Abs: t.ATol, Rel: t.RTol}
-	}
 	if d.ULP == 0 {
 		return Tolerance{}
 	}
@@ -131,6 +132,34 @@ func ToleranceOf(c *cases.Case, at int) Tolerance {
 		b.Abs = unitError(d) * math.Sqrt(float64(length)) * scale
 	}
 	return b
+}
+
+// stated is the tolerance that the definition gives a result.
+func stated(c *cases.Case, at int) (Tolerance, bool) {
+	result := cases.Slots(c.Op)[at]
+	t, ok := c.Op.Tolerance[cmp.Or(result.Packs, c.DType(result.Type).Short)]
+	return Tolerance{Abs: t.ATol, Rel: t.RTol}, ok
+}
+
+// ForScaled is the bound of a result for contents of an unusual size, beside which the absolute part of a stated tolerance means
+// nothing. A derived one grows with the contents.
+func ForScaled(c *cases.Case, at int, want, narrow Expected) Tolerance {
+	b, ok := stated(c, at)
+	if !ok {
+		return ToleranceOf(c, at)
+	}
+	return Widened(b, c.Numbers(cases.Slots(c.Op)[at].Arg), want, narrow.finiteOr(want))
+}
+
+// finiteOr is e with what another has where e overflows, which is no matter of rounding.
+func (e Expected) finiteOr(other Expected) Expected {
+	e.Values = slices.Clone(e.Values)
+	for i, v := range e.Values {
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			e.Values[i] = other.Values[i]
+		}
+	}
+	return e
 }
 
 // ForLong derives the bound of a result along a dimension of n elements: that of shorter ones, and several times what is usually

@@ -33,31 +33,42 @@ inline GroupPlace PlaceOf(const RowGroups& groups, int64_t index) {
   return {g, index * kBlockRows};
 }
 
-// Calls finish(first, block, sums, width) for each block of the products of groups of rows of `a`
-// with matrices of `b`, which has `lines` lines for each: row i of the block is row first + i of
-// `a`.
-template <class Finish>
-void ForGroups(const opcast::Launch& launch, const RowGroups& groups, const Blocks& like,
-               const Factor& a, const Factor& b, int64_t lines, Finish finish) {
+// Calls finish(first, block, sums, width) for each block of the products of groups of rows with
+// their matrices: row i of the block is row first + i. multiply(first, group, block, space, width)
+// adds its products to space->sums.
+template <class Multiplier, class Finish>
+void ForBlocksOfGroups(const opcast::Launch& launch, const RowGroups& groups, const Blocks& like,
+                       Multiplier multiply, Finish finish) {
   const int64_t across = like.Across();
   opcast::ParallelFor(launch, groups.AllBlocks() * across, like.PerChunk(),
-                      [&](int64_t first, int64_t last, auto width) {
+                      [&](int64_t begin, int64_t end, auto width) {
                         ProductSpace* const space = SpaceOfThread();
-                        for (int64_t index = first; index < last; ++index) {
+                        for (int64_t index = begin; index < end; ++index) {
                           const GroupPlace place = PlaceOf(groups, index / across);
-                          const int64_t begin = groups.Begin(place.group);
+                          const int64_t first = groups.Begin(place.group);
                           Block block = like.At(index % across);
                           block.i = place.i;
                           block.rows = std::min(kBlockRows, groups.Rows(place.group) - place.i);
                           block.few = block.rows <= kFewRows;
-                          Factor left = a, right = b;
-                          left.first = begin;
-                          right.first = place.group * lines;
                           Clear(block, space->sums);
-                          Multiply(left, right, block, like.Depth(), space, width);
-                          finish(begin + place.i, block, space->sums, width);
+                          multiply(first, place.group, block, space, width);
+                          finish(first + place.i, block, space->sums, width);
                         }
                       });
+}
+
+// The same for rows of `a` and matrices of `b` that lie in memory; each matrix has `lines` lines.
+template <class Finish>
+void ForGroups(const opcast::Launch& launch, const RowGroups& groups, const Blocks& like,
+               const Factor& a, const Factor& b, int64_t lines, Finish finish) {
+  const auto multiply = [&](int64_t first, int64_t group, const Block& block, ProductSpace* space,
+                            auto width) {
+    Factor left = a, right = b;
+    left.first = first;
+    right.first = group * lines;
+    Multiply(left, right, block, like.Depth(), space, width);
+  };
+  ForBlocksOfGroups(launch, groups, like, multiply, finish);
 }
 
 // The shape of a group's product if all groups had equally many rows.

@@ -19,7 +19,7 @@ struct GroupedGemmWork {
     return {a + begin * k, rows, {k}};
   }
   OPCAST_DEVICE RowFactor<T, EvenRows> Right(int64_t e) const { return {b + e * n * k, n, {k}}; }
-  OPCAST_DEVICE RowsOut<T> Out(int64_t begin) const { return {c + begin * n, n}; }
+  OPCAST_DEVICE RowsOut<T> Out(int64_t, int64_t begin) const { return {c + begin * n, n}; }
 };
 
 }  // namespace

@@ -26,6 +26,16 @@ struct RowGroups {
   // As many rows of tiles as there are at most.
   int64_t MostTiles() const { return rows / kProductTile + count; }
 
+  // The group that has a row.
+  OPCAST_DEVICE int64_t Of(int64_t row) const {
+    int64_t low = 0, high = count;
+    while (high - low > 1) {
+      const int64_t middle = (low + high) / 2;
+      (Begin(middle) > row ? high : low) = middle;
+    }
+    return low;
+  }
+
   // The group of a row of tiles, or `count`; tile becomes its number in the group.
   OPCAST_DEVICE int64_t Find(int64_t* tile) const {
     int64_t g = 0;
@@ -52,7 +62,7 @@ struct RowsOut {
 // out(row, column, sum) for the products of groups of rows of a with matrices of b. Work has
 //   Left(begin, rows)   the factor of a group's rows
 //   Right(g)            that of its matrix
-//   Out(begin)          what takes the sums, as in ComputeTile
+//   Out(g, begin)       what takes the sums, as in ComputeTile
 template <class Work>
 __global__ void __launch_bounds__(kProductThreads)
     GroupedRowsKernel(Work work, RowGroups groups, int64_t tiles, int64_t columns, int64_t depth) {
@@ -62,7 +72,7 @@ __global__ void __launch_bounds__(kProductThreads)
     const int64_t g = groups.Find(&tile);
     if (g == groups.count) continue;
     const int64_t begin = groups.Begin(g), rows = groups.Rows(g);
-    ComputeTile(work.Left(begin, rows), work.Right(g), work.Out(begin), 0, tile * kProductTile,
+    ComputeTile(work.Left(begin, rows), work.Right(g), work.Out(g, begin), 0, tile * kProductTile,
                 index % across * kProductTile, rows, columns, depth);
   }
 }

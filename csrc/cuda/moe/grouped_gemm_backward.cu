@@ -21,7 +21,7 @@ struct GradAWork {
     return {grad_c + begin * n, rows, {n}};
   }
   OPCAST_DEVICE ColumnFactor<T, EvenRows> Right(int64_t e) const { return {b + e * n * k, k, {k}}; }
-  OPCAST_DEVICE RowsOut<T> Out(int64_t begin) const { return {grad_a + begin * k, k}; }
+  OPCAST_DEVICE RowsOut<T> Out(int64_t, int64_t begin) const { return {grad_a + begin * k, k}; }
 };
 
 // A tile of grad_b, whose sums are as long as the expert has rows.

@@ -47,7 +47,7 @@ struct PermutedRow {
       if (known)
         Store<Form::kWhole>(Load<Form::kWhole>(x + item / slots * n, begin, n),
                             permuted + place * n, begin, n);
-      if (behind) Store<Form::kWhole>(Narrow(Floats<T>{}), permuted + item * n, begin, n);
+      if (behind) Store<Form::kWhole>(Vector<T>{}, permuted + item * n, begin, n);
     });
   }
 };

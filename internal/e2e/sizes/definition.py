@@ -23,6 +23,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "flash_mla_decode": {"T": 4},
     "flash_mla_sparse_decode": {"K": 4, "NB": 2},
     "flash_mla_sparse_decode_splitk": {"K": 4, "NB": 2},
+    "fused_moe_fp4": {"D": 2, "I": 2},
+    "fused_moe_fp8": {"out_dtype": "f16"},
     "gelu": {"approximate": "none"},
     "gelu_backward": {"approximate": "none"},
     "gemm_a8w8": {"K": 16},

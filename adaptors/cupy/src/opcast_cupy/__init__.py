@@ -30,6 +30,8 @@ from ._ops.flash_mla_sparse_decode_splitk import flash_mla_sparse_decode_splitk
 from ._ops.fused_add_layer_norm import fused_add_layer_norm
 from ._ops.fused_add_rms_norm import fused_add_rms_norm
 from ._ops.fused_moe import fused_moe
+from ._ops.fused_moe_fp4 import fused_moe_fp4
+from ._ops.fused_moe_fp8 import fused_moe_fp8
 from ._ops.gelu import gelu
 from ._ops.gelu_and_mul import gelu_and_mul
 from ._ops.gelu_and_mul_backward import gelu_and_mul_backward
@@ -104,6 +106,8 @@ __all__ = [
     "fused_add_layer_norm",
     "fused_add_rms_norm",
     "fused_moe",
+    "fused_moe_fp4",
+    "fused_moe_fp8",
     "gelu",
     "gelu_and_mul",
     "gelu_and_mul_backward",

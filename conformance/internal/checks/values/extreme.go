@@ -21,7 +21,7 @@ func expectExtremeValues(t *check.T, c *cases.Case) error {
 		return err
 	}
 	for i, o := range result.Existing() {
-		t.CompareOutput(call, c, i, o.Array, want[i], narrow[i].Values)
+		t.CompareScaled(call, c, i, o.Array, want[i], narrow[i])
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ from cupy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_moe", 0x6D440EDA183A9690)
+_op = _rt.Op("fused_moe", 0x7783A133FD3D0C3C)
 
 
 def fused_moe(
@@ -17,8 +17,14 @@ def fused_moe(
     w2: ndarray = _rt.REQUIRED,
     topk_weights: ndarray = _rt.REQUIRED,
     topk_ids: ndarray = _rt.REQUIRED,
+    w1_bias: ndarray | None = None,
+    w2_bias: ndarray | None = None,
+    swiglu_alpha: ndarray | None = None,
+    swiglu_beta: ndarray | None = None,
+    swiglu_limit: ndarray | None = None,
     *,
     activation: str = "silu",
+    gate_first: bool = True,
     out: ndarray | None = None,
 ) -> ndarray:
     """Feed-forward layer of a mixture of experts: what each token's experts make of it, weighted.
@@ -29,7 +35,7 @@ def fused_moe(
         A row for each token. ``T[N, D]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     w1 : cupy.ndarray
-        The experts' first matrices: gate rows, then value rows. ``T[E, 2*I, D]``, T is float32,
+        The experts' first matrices: gate rows and value rows. ``T[E, 2*I, D]``, T is float32,
         float16 or bfloat16. Copied if it is not contiguous.
     w2 : cupy.ndarray
         The experts' second matrices. ``T[E, D, I]``, T is float32, float16 or bfloat16. Copied if
@@ -39,8 +45,23 @@ def fused_moe(
     topk_ids : cupy.ndarray
         The experts of each token; ids that are no expert's add nothing. ``i32[N, k]``, int32.
         Copied if it is not contiguous.
+    w1_bias : cupy.ndarray, optional
+        Added to the first products. ``f32[E, 2*I]``, float32. Copied if it is not contiguous.
+    w2_bias : cupy.ndarray, optional
+        Added to the second products. ``f32[E, D]``, float32. Copied if it is not contiguous.
+    swiglu_alpha : cupy.ndarray, optional
+        Factor of the gate in silu's sigmoid; 1 if it is left out. From 0 to 16. ``f32[E]``,
+        float32. Copied if it is not contiguous.
+    swiglu_beta : cupy.ndarray, optional
+        Added to the values, such as 1 in gpt-oss. From -16 to 16. ``f32[E]``, float32. Copied if it
+        is not contiguous.
+    swiglu_limit : cupy.ndarray, optional
+        Gates are at most this, and values at most this far from 0. From 0 to 1000. ``f32[E]``,
+        float32. Copied if it is not contiguous.
     activation : {'silu', 'gelu_tanh'}, default "silu"
         What is applied to the gate.
+    gate_first : bool, default True
+        Whether the gate rows of w1 come before the value rows.
     out : cupy.ndarray, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -63,7 +84,22 @@ def fused_moe(
     -----
     The definition is opdefs/moe/fused_moe.toml, the reference opdefs/moe/fused_moe.py.
     """
-    return _op.call((x, w1, w2, topk_weights, topk_ids), (activation,), out)
+    return _op.call(
+        (
+            x,
+            w1,
+            w2,
+            topk_weights,
+            topk_ids,
+            w1_bias,
+            w2_bias,
+            swiglu_alpha,
+            swiglu_beta,
+            swiglu_limit,
+        ),
+        (activation, gate_first),
+        out,
+    )
 
 
 _rt.publish(fused_moe, required=5)

@@ -7,7 +7,7 @@ from jax import Array
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_moe", 0x6D440EDA183A9690)
+_op = _rt.Op("fused_moe", 0x7783A133FD3D0C3C)
 _call = _op.jitted
 
 
@@ -17,8 +17,14 @@ def fused_moe(
     w2: Array = _rt.REQUIRED,
     topk_weights: Array = _rt.REQUIRED,
     topk_ids: Array = _rt.REQUIRED,
+    w1_bias: Array | None = None,
+    w2_bias: Array | None = None,
+    swiglu_alpha: Array | None = None,
+    swiglu_beta: Array | None = None,
+    swiglu_limit: Array | None = None,
     *,
     activation: str = "silu",
+    gate_first: bool = True,
 ) -> Array:
     """Feed-forward layer of a mixture of experts: what each token's experts make of it, weighted.
 
@@ -28,7 +34,7 @@ def fused_moe(
         A row for each token. ``T[N, D]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     w1 : jax.Array
-        The experts' first matrices: gate rows, then value rows. ``T[E, 2*I, D]``, T is float32,
+        The experts' first matrices: gate rows and value rows. ``T[E, 2*I, D]``, T is float32,
         float16 or bfloat16. Copied if it is not contiguous.
     w2 : jax.Array
         The experts' second matrices. ``T[E, D, I]``, T is float32, float16 or bfloat16. Copied if
@@ -38,8 +44,23 @@ def fused_moe(
     topk_ids : jax.Array
         The experts of each token; ids that are no expert's add nothing. ``i32[N, k]``, int32.
         Copied if it is not contiguous.
+    w1_bias : jax.Array, optional
+        Added to the first products. ``f32[E, 2*I]``, float32. Copied if it is not contiguous.
+    w2_bias : jax.Array, optional
+        Added to the second products. ``f32[E, D]``, float32. Copied if it is not contiguous.
+    swiglu_alpha : jax.Array, optional
+        Factor of the gate in silu's sigmoid; 1 if it is left out. From 0 to 16. ``f32[E]``,
+        float32. Copied if it is not contiguous.
+    swiglu_beta : jax.Array, optional
+        Added to the values, such as 1 in gpt-oss. From -16 to 16. ``f32[E]``, float32. Copied if it
+        is not contiguous.
+    swiglu_limit : jax.Array, optional
+        Gates are at most this, and values at most this far from 0. From 0 to 1000. ``f32[E]``,
+        float32. Copied if it is not contiguous.
     activation : {'silu', 'gelu_tanh'}, default "silu"
         What is applied to the gate.
+    gate_first : bool, default True
+        Whether the gate rows of w1 come before the value rows.
 
     Returns
     -------
@@ -67,13 +88,47 @@ def fused_moe(
         and isinstance(w2, _rt.ARRAY)
         and isinstance(topk_weights, _rt.ARRAY)
         and isinstance(topk_ids, _rt.ARRAY)
+        and (w1_bias is None or isinstance(w1_bias, _rt.ARRAY))
+        and (w2_bias is None or isinstance(w2_bias, _rt.ARRAY))
+        and (swiglu_alpha is None or isinstance(swiglu_alpha, _rt.ARRAY))
+        and (swiglu_beta is None or isinstance(swiglu_beta, _rt.ARRAY))
+        and (swiglu_limit is None or isinstance(swiglu_limit, _rt.ARRAY))
         and type(activation) is str
+        and type(gate_first) is bool
     ):
         try:
-            return _call(x, w1, w2, topk_weights, topk_ids, activation)
+            return _call(
+                x,
+                w1,
+                w2,
+                topk_weights,
+                topk_ids,
+                w1_bias,
+                w2_bias,
+                swiglu_alpha,
+                swiglu_beta,
+                swiglu_limit,
+                activation,
+                gate_first,
+            )
         except _rt.FAULT as _error:  # the general call says what is wrong
             _fault = _error
-    return _op.call((x, w1, w2, topk_weights, topk_ids), (activation,), _fault)
+    return _op.call(
+        (
+            x,
+            w1,
+            w2,
+            topk_weights,
+            topk_ids,
+            w1_bias,
+            w2_bias,
+            swiglu_alpha,
+            swiglu_beta,
+            swiglu_limit,
+        ),
+        (activation, gate_first),
+        _fault,
+    )
 
 
 _rt.publish(fused_moe, required=5)

@@ -7,7 +7,7 @@ from numpy import ndarray
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_moe", 0x6D440EDA183A9690)
+_op = _rt.Op("fused_moe", 0x7783A133FD3D0C3C)
 _kernel = _op.kernel
 
 
@@ -17,8 +17,14 @@ def fused_moe(
     w2: ndarray = _rt.REQUIRED,
     topk_weights: ndarray = _rt.REQUIRED,
     topk_ids: ndarray = _rt.REQUIRED,
+    w1_bias: ndarray | None = None,
+    w2_bias: ndarray | None = None,
+    swiglu_alpha: ndarray | None = None,
+    swiglu_beta: ndarray | None = None,
+    swiglu_limit: ndarray | None = None,
     *,
     activation: str = "silu",
+    gate_first: bool = True,
     out: ndarray | None = None,
 ) -> ndarray:
     """Feed-forward layer of a mixture of experts: what each token's experts make of it, weighted.
@@ -29,7 +35,7 @@ def fused_moe(
         A row for each token. ``T[N, D]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     w1 : numpy.ndarray
-        The experts' first matrices: gate rows, then value rows. ``T[E, 2*I, D]``, T is float32,
+        The experts' first matrices: gate rows and value rows. ``T[E, 2*I, D]``, T is float32,
         float16 or bfloat16. Copied if it is not contiguous.
     w2 : numpy.ndarray
         The experts' second matrices. ``T[E, D, I]``, T is float32, float16 or bfloat16. Copied if
@@ -39,8 +45,23 @@ def fused_moe(
     topk_ids : numpy.ndarray
         The experts of each token; ids that are no expert's add nothing. ``i32[N, k]``, int32.
         Copied if it is not contiguous.
+    w1_bias : numpy.ndarray, optional
+        Added to the first products. ``f32[E, 2*I]``, float32. Copied if it is not contiguous.
+    w2_bias : numpy.ndarray, optional
+        Added to the second products. ``f32[E, D]``, float32. Copied if it is not contiguous.
+    swiglu_alpha : numpy.ndarray, optional
+        Factor of the gate in silu's sigmoid; 1 if it is left out. From 0 to 16. ``f32[E]``,
+        float32. Copied if it is not contiguous.
+    swiglu_beta : numpy.ndarray, optional
+        Added to the values, such as 1 in gpt-oss. From -16 to 16. ``f32[E]``, float32. Copied if it
+        is not contiguous.
+    swiglu_limit : numpy.ndarray, optional
+        Gates are at most this, and values at most this far from 0. From 0 to 1000. ``f32[E]``,
+        float32. Copied if it is not contiguous.
     activation : {'silu', 'gelu_tanh'}, default "silu"
         What is applied to the gate.
+    gate_first : bool, default True
+        Whether the gate rows of w1 come before the value rows.
     out : numpy.ndarray, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -70,6 +91,11 @@ def fused_moe(
         and type(w2) is _rt.ndarray
         and type(topk_weights) is _rt.ndarray
         and type(topk_ids) is _rt.ndarray
+        and (w1_bias is None or type(w1_bias) is _rt.ndarray)
+        and (w2_bias is None or type(w2_bias) is _rt.ndarray)
+        and (swiglu_alpha is None or type(swiglu_alpha) is _rt.ndarray)
+        and (swiglu_beta is None or type(swiglu_beta) is _rt.ndarray)
+        and (swiglu_limit is None or type(swiglu_limit) is _rt.ndarray)
     ):
         try:
             _x_shape = x.shape
@@ -94,7 +120,13 @@ def fused_moe(
                 w2,
                 topk_weights,
                 topk_ids,
+                w1_bias,
+                w2_bias,
+                swiglu_alpha,
+                swiglu_beta,
+                swiglu_limit,
                 activation,
+                gate_first,
                 counts,
                 offsets,
                 row_map,
@@ -105,7 +137,22 @@ def fused_moe(
             return y
         except _rt.FAULT as _fault:  # the general call copes with it or says what is wrong
             _rt.again(_fault)
-    return _op.call((x, w1, w2, topk_weights, topk_ids), (activation,), out)
+    return _op.call(
+        (
+            x,
+            w1,
+            w2,
+            topk_weights,
+            topk_ids,
+            w1_bias,
+            w2_bias,
+            swiglu_alpha,
+            swiglu_beta,
+            swiglu_limit,
+        ),
+        (activation, gate_first),
+        out,
+    )
 
 
 _rt.publish(fused_moe, required=5)

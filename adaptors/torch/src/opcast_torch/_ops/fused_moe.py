@@ -7,7 +7,7 @@ from torch import Tensor
 
 from .. import _runtime as _rt
 
-_op = _rt.Op("fused_moe", 0x6D440EDA183A9690)
+_op = _rt.Op("fused_moe", 0x7783A133FD3D0C3C)
 _direct = _op.direct
 
 
@@ -17,8 +17,14 @@ def fused_moe(
     w2: Tensor = _rt.REQUIRED,
     topk_weights: Tensor = _rt.REQUIRED,
     topk_ids: Tensor = _rt.REQUIRED,
+    w1_bias: Tensor | None = None,
+    w2_bias: Tensor | None = None,
+    swiglu_alpha: Tensor | None = None,
+    swiglu_beta: Tensor | None = None,
+    swiglu_limit: Tensor | None = None,
     *,
     activation: str = "silu",
+    gate_first: bool = True,
     out: Tensor | None = None,
 ) -> Tensor:
     """Feed-forward layer of a mixture of experts: what each token's experts make of it, weighted.
@@ -29,7 +35,7 @@ def fused_moe(
         A row for each token. ``T[N, D]``, T is float32, float16 or bfloat16. Copied if it is not
         contiguous.
     w1 : torch.Tensor
-        The experts' first matrices: gate rows, then value rows. ``T[E, 2*I, D]``, T is float32,
+        The experts' first matrices: gate rows and value rows. ``T[E, 2*I, D]``, T is float32,
         float16 or bfloat16. Copied if it is not contiguous.
     w2 : torch.Tensor
         The experts' second matrices. ``T[E, D, I]``, T is float32, float16 or bfloat16. Copied if
@@ -39,8 +45,23 @@ def fused_moe(
     topk_ids : torch.Tensor
         The experts of each token; ids that are no expert's add nothing. ``i32[N, k]``, int32.
         Copied if it is not contiguous.
+    w1_bias : torch.Tensor, optional
+        Added to the first products. ``f32[E, 2*I]``, float32. Copied if it is not contiguous.
+    w2_bias : torch.Tensor, optional
+        Added to the second products. ``f32[E, D]``, float32. Copied if it is not contiguous.
+    swiglu_alpha : torch.Tensor, optional
+        Factor of the gate in silu's sigmoid; 1 if it is left out. From 0 to 16. ``f32[E]``,
+        float32. Copied if it is not contiguous.
+    swiglu_beta : torch.Tensor, optional
+        Added to the values, such as 1 in gpt-oss. From -16 to 16. ``f32[E]``, float32. Copied if it
+        is not contiguous.
+    swiglu_limit : torch.Tensor, optional
+        Gates are at most this, and values at most this far from 0. From 0 to 1000. ``f32[E]``,
+        float32. Copied if it is not contiguous.
     activation : {'silu', 'gelu_tanh'}, default "silu"
         What is applied to the gate.
+    gate_first : bool, default True
+        Whether the gate rows of w1 come before the value rows.
     out : torch.Tensor, optional
         Where to write: contiguous, never resized, apart from the inputs.
 
@@ -63,7 +84,7 @@ def fused_moe(
     -----
     The definition is opdefs/moe/fused_moe.toml, the reference opdefs/moe/fused_moe.py.
     """
-    if out is None and _rt.direct() and type(activation) is str:
+    if out is None and _rt.direct() and type(activation) is str and type(gate_first) is bool:
         try:
             if (
                 not (
@@ -72,13 +93,61 @@ def fused_moe(
                     or w2.requires_grad
                     or topk_weights.requires_grad
                     or topk_ids.requires_grad
+                    or (w1_bias is not None and w1_bias.requires_grad)
+                    or (w2_bias is not None and w2_bias.requires_grad)
+                    or (swiglu_alpha is not None and swiglu_alpha.requires_grad)
+                    or (swiglu_beta is not None and swiglu_beta.requires_grad)
+                    or (swiglu_limit is not None and swiglu_limit.requires_grad)
                 )
                 or not _rt.grad_enabled()
             ):
-                return _direct(x, w1, w2, topk_weights, topk_ids, activation)
+                return _direct(
+                    x,
+                    w1,
+                    w2,
+                    topk_weights,
+                    topk_ids,
+                    w1_bias,
+                    w2_bias,
+                    swiglu_alpha,
+                    swiglu_beta,
+                    swiglu_limit,
+                    activation,
+                    gate_first,
+                )
         except _rt.FAULT as _fault:
-            _op.failed(_fault, (x, w1, w2, topk_weights, topk_ids), (activation,))
-    return _op.call((x, w1, w2, topk_weights, topk_ids), (activation,), out)
+            _op.failed(
+                _fault,
+                (
+                    x,
+                    w1,
+                    w2,
+                    topk_weights,
+                    topk_ids,
+                    w1_bias,
+                    w2_bias,
+                    swiglu_alpha,
+                    swiglu_beta,
+                    swiglu_limit,
+                ),
+                (activation, gate_first),
+            )
+    return _op.call(
+        (
+            x,
+            w1,
+            w2,
+            topk_weights,
+            topk_ids,
+            w1_bias,
+            w2_bias,
+            swiglu_alpha,
+            swiglu_beta,
+            swiglu_limit,
+        ),
+        (activation, gate_first),
+        out,
+    )
 
 
 _op.publish(fused_moe, required=5)

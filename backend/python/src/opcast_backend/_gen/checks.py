@@ -1703,7 +1703,13 @@ def fused_moe(
     w2_: Any,
     topk_weights_: Any,
     topk_ids_: Any,
+    w1_bias_: Any,
+    w2_bias_: Any,
+    swiglu_alpha_: Any,
+    swiglu_beta_: Any,
+    swiglu_limit_: Any,
     activation_: Any,
+    gate_first_: Any,
     out: tuple[Any, ...] | None = None,
 ) -> tuple[_m.Specs, tuple[Any, ...]]:
     """Check a call of fused_moe."""
@@ -1727,15 +1733,31 @@ def fused_moe(
             ("w2", w2_),
             ("topk_weights", topk_weights_),
             ("topk_ids", topk_ids_),
+            ("w1_bias", w1_bias_),
+            ("w2_bias", w2_bias_),
+            ("swiglu_alpha", swiglu_alpha_),
+            ("swiglu_beta", swiglu_beta_),
+            ("swiglu_limit", swiglu_limit_),
         ),
     )
     activation_ = _r.as_str(op, "activation", activation_)
     if activation_ not in ("silu", "gelu_tanh"):
         raise _r.choice(op, "activation", ("silu", "gelu_tanh"), activation_)
+    gate_first_ = _r.as_bool(op, "gate_first", gate_first_)
     _r.same_device(fw, op, "w1", w1_, "x", x_)
     _r.same_device(fw, op, "w2", w2_, "x", x_)
     _r.same_device(fw, op, "topk_weights", topk_weights_, "x", x_)
     _r.same_device(fw, op, "topk_ids", topk_ids_, "x", x_)
+    if w1_bias_ is not None:
+        _r.same_device(fw, op, "w1_bias", w1_bias_, "x", x_)
+    if w2_bias_ is not None:
+        _r.same_device(fw, op, "w2_bias", w2_bias_, "x", x_)
+    if swiglu_alpha_ is not None:
+        _r.same_device(fw, op, "swiglu_alpha", swiglu_alpha_, "x", x_)
+    if swiglu_beta_ is not None:
+        _r.same_device(fw, op, "swiglu_beta", swiglu_beta_, "x", x_)
+    if swiglu_limit_ is not None:
+        _r.same_device(fw, op, "swiglu_limit", swiglu_limit_, "x", x_)
     T_ = x_t = fw.dtype(x_)
     if x_t not in ("float32", "float16", "bfloat16"):
         raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
@@ -1785,6 +1807,55 @@ def fused_moe(
         raise _r.size(op, "topk_ids", topk_ids_s, 0, N_, (("N", N_, "x"),))
     if topk_ids_s[1] != k_:
         raise _r.size(op, "topk_ids", topk_ids_s, 1, k_, (("k", k_, "topk_weights"),))
+    if w1_bias_ is not None:
+        w1_bias_t = fw.dtype(w1_bias_)
+        if w1_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "w1_bias", ("float32",), w1_bias_t)
+        w1_bias_s = fw.shape(w1_bias_)
+        if len(w1_bias_s) != 2:
+            raise _r.rank(op, "w1_bias", 2, w1_bias_s)
+        if w1_bias_s[0] != E_:
+            raise _r.size(op, "w1_bias", w1_bias_s, 0, E_, (("E", E_, "w1"),))
+        if w1_bias_s[1] != _a.fit(op, 2 * I_):
+            raise _r.size(op, "w1_bias", w1_bias_s, 1, _a.fit(op, 2 * I_), (("I", I_, "w1"),))
+    if w2_bias_ is not None:
+        w2_bias_t = fw.dtype(w2_bias_)
+        if w2_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "w2_bias", ("float32",), w2_bias_t)
+        w2_bias_s = fw.shape(w2_bias_)
+        if len(w2_bias_s) != 2:
+            raise _r.rank(op, "w2_bias", 2, w2_bias_s)
+        if w2_bias_s[0] != E_:
+            raise _r.size(op, "w2_bias", w2_bias_s, 0, E_, (("E", E_, "w1"),))
+        if w2_bias_s[1] != D_:
+            raise _r.size(op, "w2_bias", w2_bias_s, 1, D_, (("D", D_, "x"),))
+    if swiglu_alpha_ is not None:
+        swiglu_alpha_t = fw.dtype(swiglu_alpha_)
+        if swiglu_alpha_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_alpha", ("float32",), swiglu_alpha_t)
+        swiglu_alpha_s = fw.shape(swiglu_alpha_)
+        if len(swiglu_alpha_s) != 1:
+            raise _r.rank(op, "swiglu_alpha", 1, swiglu_alpha_s)
+        if swiglu_alpha_s[0] != E_:
+            raise _r.size(op, "swiglu_alpha", swiglu_alpha_s, 0, E_, (("E", E_, "w1"),))
+    if swiglu_beta_ is not None:
+        swiglu_beta_t = fw.dtype(swiglu_beta_)
+        if swiglu_beta_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_beta", ("float32",), swiglu_beta_t)
+        swiglu_beta_s = fw.shape(swiglu_beta_)
+        if len(swiglu_beta_s) != 1:
+            raise _r.rank(op, "swiglu_beta", 1, swiglu_beta_s)
+        if swiglu_beta_s[0] != E_:
+            raise _r.size(op, "swiglu_beta", swiglu_beta_s, 0, E_, (("E", E_, "w1"),))
+    if swiglu_limit_ is not None:
+        swiglu_limit_t = fw.dtype(swiglu_limit_)
+        if swiglu_limit_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_limit", ("float32",), swiglu_limit_t)
+        swiglu_limit_s = fw.shape(swiglu_limit_)
+        if len(swiglu_limit_s) != 1:
+            raise _r.rank(op, "swiglu_limit", 1, swiglu_limit_s)
+        if swiglu_limit_s[0] != E_:
+            raise _r.size(op, "swiglu_limit", swiglu_limit_s, 0, E_, (("E", E_, "w1"),))
     if _a.fit(op, E_ + 1) < 0:
         raise _r.negative_size(op, "scratch offsets", "E + 1", _a.fit(op, E_ + 1))
     if _a.fit(op, N_ * k_) < 0:
@@ -1817,10 +1888,591 @@ def fused_moe(
                 ("w2", w2_),
                 ("topk_weights", topk_weights_),
                 ("topk_ids", topk_ids_),
+                ("w1_bias", w1_bias_),
+                ("w2_bias", w2_bias_),
+                ("swiglu_alpha", swiglu_alpha_),
+                ("swiglu_beta", swiglu_beta_),
+                ("swiglu_limit", swiglu_limit_),
             ),
             ("x",),
         )
-    return specs, (activation_,)
+    return specs, (activation_, gate_first_)
+
+
+def fused_moe_fp4(
+    fw: Framework,
+    x_: Any,
+    w1_: Any,
+    w2_: Any,
+    w1_scale_: Any,
+    w2_scale_: Any,
+    topk_weights_: Any,
+    topk_ids_: Any,
+    w1_alpha_: Any,
+    w2_alpha_: Any,
+    w1_bias_: Any,
+    w2_bias_: Any,
+    swiglu_alpha_: Any,
+    swiglu_beta_: Any,
+    swiglu_limit_: Any,
+    activation_: Any,
+    gate_first_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of fused_moe_fp4."""
+    op = "fused_moe_fp4"
+    _r.required(
+        op,
+        (
+            ("x", x_),
+            ("w1", w1_),
+            ("w2", w2_),
+            ("w1_scale", w1_scale_),
+            ("w2_scale", w2_scale_),
+            ("topk_weights", topk_weights_),
+            ("topk_ids", topk_ids_),
+        ),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("x", x_),
+            ("w1", w1_),
+            ("w2", w2_),
+            ("w1_scale", w1_scale_),
+            ("w2_scale", w2_scale_),
+            ("topk_weights", topk_weights_),
+            ("topk_ids", topk_ids_),
+            ("w1_alpha", w1_alpha_),
+            ("w2_alpha", w2_alpha_),
+            ("w1_bias", w1_bias_),
+            ("w2_bias", w2_bias_),
+            ("swiglu_alpha", swiglu_alpha_),
+            ("swiglu_beta", swiglu_beta_),
+            ("swiglu_limit", swiglu_limit_),
+        ),
+    )
+    activation_ = _r.as_str(op, "activation", activation_)
+    if activation_ not in ("silu", "gelu_tanh"):
+        raise _r.choice(op, "activation", ("silu", "gelu_tanh"), activation_)
+    gate_first_ = _r.as_bool(op, "gate_first", gate_first_)
+    _r.same_device(fw, op, "w1", w1_, "x", x_)
+    _r.same_device(fw, op, "w2", w2_, "x", x_)
+    _r.same_device(fw, op, "w1_scale", w1_scale_, "x", x_)
+    _r.same_device(fw, op, "w2_scale", w2_scale_, "x", x_)
+    _r.same_device(fw, op, "topk_weights", topk_weights_, "x", x_)
+    _r.same_device(fw, op, "topk_ids", topk_ids_, "x", x_)
+    if w1_alpha_ is not None:
+        _r.same_device(fw, op, "w1_alpha", w1_alpha_, "x", x_)
+    if w2_alpha_ is not None:
+        _r.same_device(fw, op, "w2_alpha", w2_alpha_, "x", x_)
+    if w1_bias_ is not None:
+        _r.same_device(fw, op, "w1_bias", w1_bias_, "x", x_)
+    if w2_bias_ is not None:
+        _r.same_device(fw, op, "w2_bias", w2_bias_, "x", x_)
+    if swiglu_alpha_ is not None:
+        _r.same_device(fw, op, "swiglu_alpha", swiglu_alpha_, "x", x_)
+    if swiglu_beta_ is not None:
+        _r.same_device(fw, op, "swiglu_beta", swiglu_beta_, "x", x_)
+    if swiglu_limit_ is not None:
+        _r.same_device(fw, op, "swiglu_limit", swiglu_limit_, "x", x_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("bfloat16", "float16", "float32"):
+        raise _r.dtype_in(op, "x", ("bfloat16", "float16", "float32"), x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) != 2:
+        raise _r.rank(op, "x", 2, x_s)
+    N_ = x_s[0]
+    D_ = x_s[1]
+    w1_t = fw.dtype(w1_)
+    if w1_t not in ("uint8",):
+        raise _r.dtype_in(op, "w1", ("uint8",), w1_t)
+    w1_s = fw.shape(w1_)
+    if len(w1_s) != 3:
+        raise _r.rank(op, "w1", 3, w1_s)
+    E_ = w1_s[0]
+    I_ = _r.solve(op, "w1", w1_s, 1, 2, 0, "2*I")
+    if w1_s[2] != _a.floordiv(op, D_, 2):
+        raise _r.size(op, "w1", w1_s, 2, _a.floordiv(op, D_, 2), (("D", D_, "x"),))
+    w2_t = fw.dtype(w2_)
+    if w2_t not in ("uint8",):
+        raise _r.dtype_in(op, "w2", ("uint8",), w2_t)
+    w2_s = fw.shape(w2_)
+    if len(w2_s) != 3:
+        raise _r.rank(op, "w2", 3, w2_s)
+    if w2_s[0] != E_:
+        raise _r.size(op, "w2", w2_s, 0, E_, (("E", E_, "w1"),))
+    if w2_s[1] != D_:
+        raise _r.size(op, "w2", w2_s, 1, D_, (("D", D_, "x"),))
+    if w2_s[2] != _a.floordiv(op, I_, 2):
+        raise _r.size(op, "w2", w2_s, 2, _a.floordiv(op, I_, 2), (("I", I_, "w1"),))
+    S_ = w1_scale_t = fw.dtype(w1_scale_)
+    if w1_scale_t not in ("float8_e4m3fn", "float8_e8m0fnu"):
+        raise _r.dtype_in(op, "w1_scale", ("float8_e4m3fn", "float8_e8m0fnu"), w1_scale_t)
+    w1_scale_s = fw.shape(w1_scale_)
+    if len(w1_scale_s) != 3:
+        raise _r.rank(op, "w1_scale", 3, w1_scale_s)
+    if w1_scale_s[0] != E_:
+        raise _r.size(op, "w1_scale", w1_scale_s, 0, E_, (("E", E_, "w1"),))
+    if w1_scale_s[1] != _a.fit(op, 2 * I_):
+        raise _r.size(op, "w1_scale", w1_scale_s, 1, _a.fit(op, 2 * I_), (("I", I_, "w1"),))
+    G1_ = w1_scale_s[2]
+    w2_scale_t = fw.dtype(w2_scale_)
+    if w2_scale_t != S_:
+        raise _r.dtype_as(op, "w2_scale", S_, "w1_scale", w2_scale_t)
+    w2_scale_s = fw.shape(w2_scale_)
+    if len(w2_scale_s) != 3:
+        raise _r.rank(op, "w2_scale", 3, w2_scale_s)
+    if w2_scale_s[0] != E_:
+        raise _r.size(op, "w2_scale", w2_scale_s, 0, E_, (("E", E_, "w1"),))
+    if w2_scale_s[1] != D_:
+        raise _r.size(op, "w2_scale", w2_scale_s, 1, D_, (("D", D_, "x"),))
+    G2_ = w2_scale_s[2]
+    topk_weights_t = fw.dtype(topk_weights_)
+    if topk_weights_t not in ("float32",):
+        raise _r.dtype_in(op, "topk_weights", ("float32",), topk_weights_t)
+    topk_weights_s = fw.shape(topk_weights_)
+    if len(topk_weights_s) != 2:
+        raise _r.rank(op, "topk_weights", 2, topk_weights_s)
+    if topk_weights_s[0] != N_:
+        raise _r.size(op, "topk_weights", topk_weights_s, 0, N_, (("N", N_, "x"),))
+    k_ = topk_weights_s[1]
+    topk_ids_t = fw.dtype(topk_ids_)
+    if topk_ids_t not in ("int32",):
+        raise _r.dtype_in(op, "topk_ids", ("int32",), topk_ids_t)
+    topk_ids_s = fw.shape(topk_ids_)
+    if len(topk_ids_s) != 2:
+        raise _r.rank(op, "topk_ids", 2, topk_ids_s)
+    if topk_ids_s[0] != N_:
+        raise _r.size(op, "topk_ids", topk_ids_s, 0, N_, (("N", N_, "x"),))
+    if topk_ids_s[1] != k_:
+        raise _r.size(op, "topk_ids", topk_ids_s, 1, k_, (("k", k_, "topk_weights"),))
+    if w1_alpha_ is not None:
+        w1_alpha_t = fw.dtype(w1_alpha_)
+        if w1_alpha_t not in ("float32",):
+            raise _r.dtype_in(op, "w1_alpha", ("float32",), w1_alpha_t)
+        w1_alpha_s = fw.shape(w1_alpha_)
+        if len(w1_alpha_s) != 1:
+            raise _r.rank(op, "w1_alpha", 1, w1_alpha_s)
+        if w1_alpha_s[0] != E_:
+            raise _r.size(op, "w1_alpha", w1_alpha_s, 0, E_, (("E", E_, "w1"),))
+    if w2_alpha_ is not None:
+        w2_alpha_t = fw.dtype(w2_alpha_)
+        if w2_alpha_t not in ("float32",):
+            raise _r.dtype_in(op, "w2_alpha", ("float32",), w2_alpha_t)
+        w2_alpha_s = fw.shape(w2_alpha_)
+        if len(w2_alpha_s) != 1:
+            raise _r.rank(op, "w2_alpha", 1, w2_alpha_s)
+        if w2_alpha_s[0] != E_:
+            raise _r.size(op, "w2_alpha", w2_alpha_s, 0, E_, (("E", E_, "w1"),))
+    if w1_bias_ is not None:
+        w1_bias_t = fw.dtype(w1_bias_)
+        if w1_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "w1_bias", ("float32",), w1_bias_t)
+        w1_bias_s = fw.shape(w1_bias_)
+        if len(w1_bias_s) != 2:
+            raise _r.rank(op, "w1_bias", 2, w1_bias_s)
+        if w1_bias_s[0] != E_:
+            raise _r.size(op, "w1_bias", w1_bias_s, 0, E_, (("E", E_, "w1"),))
+        if w1_bias_s[1] != _a.fit(op, 2 * I_):
+            raise _r.size(op, "w1_bias", w1_bias_s, 1, _a.fit(op, 2 * I_), (("I", I_, "w1"),))
+    if w2_bias_ is not None:
+        w2_bias_t = fw.dtype(w2_bias_)
+        if w2_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "w2_bias", ("float32",), w2_bias_t)
+        w2_bias_s = fw.shape(w2_bias_)
+        if len(w2_bias_s) != 2:
+            raise _r.rank(op, "w2_bias", 2, w2_bias_s)
+        if w2_bias_s[0] != E_:
+            raise _r.size(op, "w2_bias", w2_bias_s, 0, E_, (("E", E_, "w1"),))
+        if w2_bias_s[1] != D_:
+            raise _r.size(op, "w2_bias", w2_bias_s, 1, D_, (("D", D_, "x"),))
+    if swiglu_alpha_ is not None:
+        swiglu_alpha_t = fw.dtype(swiglu_alpha_)
+        if swiglu_alpha_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_alpha", ("float32",), swiglu_alpha_t)
+        swiglu_alpha_s = fw.shape(swiglu_alpha_)
+        if len(swiglu_alpha_s) != 1:
+            raise _r.rank(op, "swiglu_alpha", 1, swiglu_alpha_s)
+        if swiglu_alpha_s[0] != E_:
+            raise _r.size(op, "swiglu_alpha", swiglu_alpha_s, 0, E_, (("E", E_, "w1"),))
+    if swiglu_beta_ is not None:
+        swiglu_beta_t = fw.dtype(swiglu_beta_)
+        if swiglu_beta_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_beta", ("float32",), swiglu_beta_t)
+        swiglu_beta_s = fw.shape(swiglu_beta_)
+        if len(swiglu_beta_s) != 1:
+            raise _r.rank(op, "swiglu_beta", 1, swiglu_beta_s)
+        if swiglu_beta_s[0] != E_:
+            raise _r.size(op, "swiglu_beta", swiglu_beta_s, 0, E_, (("E", E_, "w1"),))
+    if swiglu_limit_ is not None:
+        swiglu_limit_t = fw.dtype(swiglu_limit_)
+        if swiglu_limit_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_limit", ("float32",), swiglu_limit_t)
+        swiglu_limit_s = fw.shape(swiglu_limit_)
+        if len(swiglu_limit_s) != 1:
+            raise _r.rank(op, "swiglu_limit", 1, swiglu_limit_s)
+        if swiglu_limit_s[0] != E_:
+            raise _r.size(op, "swiglu_limit", swiglu_limit_s, 0, E_, (("E", E_, "w1"),))
+    n1_ = _a.floordiv(op, D_, max(G1_, 1))
+    n2_ = _a.floordiv(op, I_, max(G2_, 1))
+    if not (G1_ > 0):
+        raise _r.require(op, "G1 > 0", (("G1", G1_, ""),))
+    if not (G2_ > 0):
+        raise _r.require(op, "G2 > 0", (("G2", G2_, ""),))
+    if not (_a.mod(op, D_, _a.fit(op, 2 * G1_)) == 0):
+        raise _r.require(op, "D % (2*G1) == 0", (("D", D_, ""), ("G1", G1_, "")))
+    if not (_a.mod(op, I_, _a.fit(op, 2 * G2_)) == 0):
+        raise _r.require(op, "I % (2*G2) == 0", (("G2", G2_, ""), ("I", I_, "")))
+    if not ((G1_ == 1) or ((n1_ > 0) and (_a.mod(op, 4611686018427387904, n1_) == 0))):
+        raise _r.require(op, "G1 == 1 or is_pow2(n1)", (("G1", G1_, ""), ("n1", n1_, "")))
+    if not ((G2_ == 1) or ((n2_ > 0) and (_a.mod(op, 4611686018427387904, n2_) == 0))):
+        raise _r.require(op, "G2 == 1 or is_pow2(n2)", (("G2", G2_, ""), ("n2", n2_, "")))
+    if _a.fit(op, E_ + 1) < 0:
+        raise _r.negative_size(op, "scratch offsets", "E + 1", _a.fit(op, E_ + 1))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch permuted", "N*k", _a.fit(op, N_ * k_))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch hidden", "N*k", _a.fit(op, N_ * k_))
+    if _a.fit(op, 2 * I_) < 0:
+        raise _r.negative_size(op, "scratch hidden", "2*I", _a.fit(op, 2 * I_))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch made", "N*k", _a.fit(op, N_ * k_))
+    specs: _m.Specs = (
+        ((N_, D_), T_),
+        ((E_,), "int32"),
+        ((_a.fit(op, E_ + 1),), "int32"),
+        ((N_, k_), "int32"),
+        ((_a.fit(op, N_ * k_), D_), T_),
+        ((_a.fit(op, N_ * k_), _a.fit(op, 2 * I_)), "float32"),
+        ((_a.fit(op, N_ * k_), D_), "float32"),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("y",),
+            specs,
+            out,
+            (
+                ("x", x_),
+                ("w1", w1_),
+                ("w2", w2_),
+                ("w1_scale", w1_scale_),
+                ("w2_scale", w2_scale_),
+                ("topk_weights", topk_weights_),
+                ("topk_ids", topk_ids_),
+                ("w1_alpha", w1_alpha_),
+                ("w2_alpha", w2_alpha_),
+                ("w1_bias", w1_bias_),
+                ("w2_bias", w2_bias_),
+                ("swiglu_alpha", swiglu_alpha_),
+                ("swiglu_beta", swiglu_beta_),
+                ("swiglu_limit", swiglu_limit_),
+            ),
+            ("x",),
+        )
+    return specs, (activation_, gate_first_)
+
+
+def fused_moe_fp8(
+    fw: Framework,
+    x_: Any,
+    w1_: Any,
+    w2_: Any,
+    w1_scale_: Any,
+    w2_scale_: Any,
+    topk_weights_: Any,
+    topk_ids_: Any,
+    x_scale_: Any,
+    w1_bias_: Any,
+    w2_bias_: Any,
+    swiglu_alpha_: Any,
+    swiglu_beta_: Any,
+    swiglu_limit_: Any,
+    activation_: Any,
+    gate_first_: Any,
+    out_dtype_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of fused_moe_fp8."""
+    op = "fused_moe_fp8"
+    _r.required(
+        op,
+        (
+            ("x", x_),
+            ("w1", w1_),
+            ("w2", w2_),
+            ("w1_scale", w1_scale_),
+            ("w2_scale", w2_scale_),
+            ("topk_weights", topk_weights_),
+            ("topk_ids", topk_ids_),
+        ),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("x", x_),
+            ("w1", w1_),
+            ("w2", w2_),
+            ("w1_scale", w1_scale_),
+            ("w2_scale", w2_scale_),
+            ("topk_weights", topk_weights_),
+            ("topk_ids", topk_ids_),
+            ("x_scale", x_scale_),
+            ("w1_bias", w1_bias_),
+            ("w2_bias", w2_bias_),
+            ("swiglu_alpha", swiglu_alpha_),
+            ("swiglu_beta", swiglu_beta_),
+            ("swiglu_limit", swiglu_limit_),
+        ),
+    )
+    activation_ = _r.as_str(op, "activation", activation_)
+    if activation_ not in ("silu", "gelu_tanh"):
+        raise _r.choice(op, "activation", ("silu", "gelu_tanh"), activation_)
+    gate_first_ = _r.as_bool(op, "gate_first", gate_first_)
+    if out_dtype_ is not None:
+        out_dtype_ = _r.as_dtype(
+            fw,
+            op,
+            "out_dtype",
+            out_dtype_,
+            ("bfloat16", "float16", "float32"),
+        )
+    _r.same_device(fw, op, "w1", w1_, "x", x_)
+    _r.same_device(fw, op, "w2", w2_, "x", x_)
+    _r.same_device(fw, op, "w1_scale", w1_scale_, "x", x_)
+    _r.same_device(fw, op, "w2_scale", w2_scale_, "x", x_)
+    _r.same_device(fw, op, "topk_weights", topk_weights_, "x", x_)
+    _r.same_device(fw, op, "topk_ids", topk_ids_, "x", x_)
+    if x_scale_ is not None:
+        _r.same_device(fw, op, "x_scale", x_scale_, "x", x_)
+    if w1_bias_ is not None:
+        _r.same_device(fw, op, "w1_bias", w1_bias_, "x", x_)
+    if w2_bias_ is not None:
+        _r.same_device(fw, op, "w2_bias", w2_bias_, "x", x_)
+    if swiglu_alpha_ is not None:
+        _r.same_device(fw, op, "swiglu_alpha", swiglu_alpha_, "x", x_)
+    if swiglu_beta_ is not None:
+        _r.same_device(fw, op, "swiglu_beta", swiglu_beta_, "x", x_)
+    if swiglu_limit_ is not None:
+        _r.same_device(fw, op, "swiglu_limit", swiglu_limit_, "x", x_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("bfloat16", "float16", "float32", "float8_e4m3fn", "float8_e4m3fnuz"):
+        raise _r.dtype_in(
+            op,
+            "x",
+            ("bfloat16", "float16", "float32", "float8_e4m3fn", "float8_e4m3fnuz"),
+            x_t,
+        )
+    x_s = fw.shape(x_)
+    if len(x_s) != 2:
+        raise _r.rank(op, "x", 2, x_s)
+    N_ = x_s[0]
+    D_ = x_s[1]
+    W_ = w1_t = fw.dtype(w1_)
+    if w1_t not in ("float8_e4m3fn", "float8_e4m3fnuz"):
+        raise _r.dtype_in(op, "w1", ("float8_e4m3fn", "float8_e4m3fnuz"), w1_t)
+    w1_s = fw.shape(w1_)
+    if len(w1_s) != 3:
+        raise _r.rank(op, "w1", 3, w1_s)
+    E_ = w1_s[0]
+    I_ = _r.solve(op, "w1", w1_s, 1, 2, 0, "2*I")
+    if w1_s[2] != D_:
+        raise _r.size(op, "w1", w1_s, 2, D_, (("D", D_, "x"),))
+    w2_t = fw.dtype(w2_)
+    if w2_t != W_:
+        raise _r.dtype_as(op, "w2", W_, "w1", w2_t)
+    w2_s = fw.shape(w2_)
+    if len(w2_s) != 3:
+        raise _r.rank(op, "w2", 3, w2_s)
+    if w2_s[0] != E_:
+        raise _r.size(op, "w2", w2_s, 0, E_, (("E", E_, "w1"),))
+    if w2_s[1] != D_:
+        raise _r.size(op, "w2", w2_s, 1, D_, (("D", D_, "x"),))
+    if w2_s[2] != I_:
+        raise _r.size(op, "w2", w2_s, 2, I_, (("I", I_, "w1"),))
+    w1_scale_t = fw.dtype(w1_scale_)
+    if w1_scale_t not in ("float32",):
+        raise _r.dtype_in(op, "w1_scale", ("float32",), w1_scale_t)
+    w1_scale_s = fw.shape(w1_scale_)
+    if len(w1_scale_s) != 3:
+        raise _r.rank(op, "w1_scale", 3, w1_scale_s)
+    if w1_scale_s[0] != E_:
+        raise _r.size(op, "w1_scale", w1_scale_s, 0, E_, (("E", E_, "w1"),))
+    R1_ = w1_scale_s[1]
+    C1_ = w1_scale_s[2]
+    w2_scale_t = fw.dtype(w2_scale_)
+    if w2_scale_t not in ("float32",):
+        raise _r.dtype_in(op, "w2_scale", ("float32",), w2_scale_t)
+    w2_scale_s = fw.shape(w2_scale_)
+    if len(w2_scale_s) != 3:
+        raise _r.rank(op, "w2_scale", 3, w2_scale_s)
+    if w2_scale_s[0] != E_:
+        raise _r.size(op, "w2_scale", w2_scale_s, 0, E_, (("E", E_, "w1"),))
+    R2_ = w2_scale_s[1]
+    C2_ = w2_scale_s[2]
+    topk_weights_t = fw.dtype(topk_weights_)
+    if topk_weights_t not in ("float32",):
+        raise _r.dtype_in(op, "topk_weights", ("float32",), topk_weights_t)
+    topk_weights_s = fw.shape(topk_weights_)
+    if len(topk_weights_s) != 2:
+        raise _r.rank(op, "topk_weights", 2, topk_weights_s)
+    if topk_weights_s[0] != N_:
+        raise _r.size(op, "topk_weights", topk_weights_s, 0, N_, (("N", N_, "x"),))
+    k_ = topk_weights_s[1]
+    topk_ids_t = fw.dtype(topk_ids_)
+    if topk_ids_t not in ("int32",):
+        raise _r.dtype_in(op, "topk_ids", ("int32",), topk_ids_t)
+    topk_ids_s = fw.shape(topk_ids_)
+    if len(topk_ids_s) != 2:
+        raise _r.rank(op, "topk_ids", 2, topk_ids_s)
+    if topk_ids_s[0] != N_:
+        raise _r.size(op, "topk_ids", topk_ids_s, 0, N_, (("N", N_, "x"),))
+    if topk_ids_s[1] != k_:
+        raise _r.size(op, "topk_ids", topk_ids_s, 1, k_, (("k", k_, "topk_weights"),))
+    if x_scale_ is not None:
+        x_scale_t = fw.dtype(x_scale_)
+        if x_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "x_scale", ("float32",), x_scale_t)
+        x_scale_s = fw.shape(x_scale_)
+        if len(x_scale_s) != 2:
+            raise _r.rank(op, "x_scale", 2, x_scale_s)
+        if x_scale_s[0] != N_:
+            raise _r.size(op, "x_scale", x_scale_s, 0, N_, (("N", N_, "x"),))
+        if x_scale_s[1] != C1_:
+            raise _r.size(op, "x_scale", x_scale_s, 1, C1_, (("C1", C1_, "w1_scale"),))
+    if w1_bias_ is not None:
+        w1_bias_t = fw.dtype(w1_bias_)
+        if w1_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "w1_bias", ("float32",), w1_bias_t)
+        w1_bias_s = fw.shape(w1_bias_)
+        if len(w1_bias_s) != 2:
+            raise _r.rank(op, "w1_bias", 2, w1_bias_s)
+        if w1_bias_s[0] != E_:
+            raise _r.size(op, "w1_bias", w1_bias_s, 0, E_, (("E", E_, "w1"),))
+        if w1_bias_s[1] != _a.fit(op, 2 * I_):
+            raise _r.size(op, "w1_bias", w1_bias_s, 1, _a.fit(op, 2 * I_), (("I", I_, "w1"),))
+    if w2_bias_ is not None:
+        w2_bias_t = fw.dtype(w2_bias_)
+        if w2_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "w2_bias", ("float32",), w2_bias_t)
+        w2_bias_s = fw.shape(w2_bias_)
+        if len(w2_bias_s) != 2:
+            raise _r.rank(op, "w2_bias", 2, w2_bias_s)
+        if w2_bias_s[0] != E_:
+            raise _r.size(op, "w2_bias", w2_bias_s, 0, E_, (("E", E_, "w1"),))
+        if w2_bias_s[1] != D_:
+            raise _r.size(op, "w2_bias", w2_bias_s, 1, D_, (("D", D_, "x"),))
+    if swiglu_alpha_ is not None:
+        swiglu_alpha_t = fw.dtype(swiglu_alpha_)
+        if swiglu_alpha_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_alpha", ("float32",), swiglu_alpha_t)
+        swiglu_alpha_s = fw.shape(swiglu_alpha_)
+        if len(swiglu_alpha_s) != 1:
+            raise _r.rank(op, "swiglu_alpha", 1, swiglu_alpha_s)
+        if swiglu_alpha_s[0] != E_:
+            raise _r.size(op, "swiglu_alpha", swiglu_alpha_s, 0, E_, (("E", E_, "w1"),))
+    if swiglu_beta_ is not None:
+        swiglu_beta_t = fw.dtype(swiglu_beta_)
+        if swiglu_beta_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_beta", ("float32",), swiglu_beta_t)
+        swiglu_beta_s = fw.shape(swiglu_beta_)
+        if len(swiglu_beta_s) != 1:
+            raise _r.rank(op, "swiglu_beta", 1, swiglu_beta_s)
+        if swiglu_beta_s[0] != E_:
+            raise _r.size(op, "swiglu_beta", swiglu_beta_s, 0, E_, (("E", E_, "w1"),))
+    if swiglu_limit_ is not None:
+        swiglu_limit_t = fw.dtype(swiglu_limit_)
+        if swiglu_limit_t not in ("float32",):
+            raise _r.dtype_in(op, "swiglu_limit", ("float32",), swiglu_limit_t)
+        swiglu_limit_s = fw.shape(swiglu_limit_)
+        if len(swiglu_limit_s) != 1:
+            raise _r.rank(op, "swiglu_limit", 1, swiglu_limit_s)
+        if swiglu_limit_s[0] != E_:
+            raise _r.size(op, "swiglu_limit", swiglu_limit_s, 0, E_, (("E", E_, "w1"),))
+    n1_ = _a.floordiv(op, D_, max(C1_, 1))
+    n2_ = _a.floordiv(op, I_, max(C2_, 1))
+    if not ((("bfloat16" if out_dtype_ is None else out_dtype_) == T_) or (T_ == W_)):
+        raise _r.require(
+            op,
+            "O == T or T == W",
+            (
+                ("O", ("bfloat16" if out_dtype_ is None else out_dtype_), ""),
+                ("T", T_, ""),
+                ("W", W_, ""),
+            ),
+            "cast x or w1 or give another out_dtype",
+        )
+    if not (R1_ > 0):
+        raise _r.require(op, "R1 > 0", (("R1", R1_, ""),))
+    if not (C1_ > 0):
+        raise _r.require(op, "C1 > 0", (("C1", C1_, ""),))
+    if not (R2_ > 0):
+        raise _r.require(op, "R2 > 0", (("R2", R2_, ""),))
+    if not (C2_ > 0):
+        raise _r.require(op, "C2 > 0", (("C2", C2_, ""),))
+    if not (_a.mod(op, _a.fit(op, 2 * I_), R1_) == 0):
+        raise _r.require(op, "2*I % R1 == 0", (("I", I_, ""), ("R1", R1_, "")))
+    if not (_a.mod(op, D_, C1_) == 0):
+        raise _r.require(op, "D % C1 == 0", (("C1", C1_, ""), ("D", D_, "")))
+    if not (_a.mod(op, D_, R2_) == 0):
+        raise _r.require(op, "D % R2 == 0", (("D", D_, ""), ("R2", R2_, "")))
+    if not (_a.mod(op, I_, C2_) == 0):
+        raise _r.require(op, "I % C2 == 0", (("C2", C2_, ""), ("I", I_, "")))
+    if not ((C1_ == 1) or ((n1_ > 0) and (_a.mod(op, 4611686018427387904, n1_) == 0))):
+        raise _r.require(op, "C1 == 1 or is_pow2(n1)", (("C1", C1_, ""), ("n1", n1_, "")))
+    if not ((C2_ == 1) or ((n2_ > 0) and (_a.mod(op, 4611686018427387904, n2_) == 0))):
+        raise _r.require(op, "C2 == 1 or is_pow2(n2)", (("C2", C2_, ""), ("n2", n2_, "")))
+    if _a.fit(op, E_ + 1) < 0:
+        raise _r.negative_size(op, "scratch offsets", "E + 1", _a.fit(op, E_ + 1))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch permuted", "N*k", _a.fit(op, N_ * k_))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch permuted_scale", "N*k", _a.fit(op, N_ * k_))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch hidden", "N*k", _a.fit(op, N_ * k_))
+    if _a.fit(op, 2 * I_) < 0:
+        raise _r.negative_size(op, "scratch hidden", "2*I", _a.fit(op, 2 * I_))
+    if _a.fit(op, N_ * k_) < 0:
+        raise _r.negative_size(op, "scratch made", "N*k", _a.fit(op, N_ * k_))
+    specs: _m.Specs = (
+        ((N_, D_), "bfloat16" if out_dtype_ is None else out_dtype_),
+        ((E_,), "int32"),
+        ((_a.fit(op, E_ + 1),), "int32"),
+        ((N_, k_), "int32"),
+        ((_a.fit(op, N_ * k_), D_), T_),
+        ((_a.fit(op, N_ * k_), C1_), "float32"),
+        ((_a.fit(op, N_ * k_), _a.fit(op, 2 * I_)), "float32"),
+        ((_a.fit(op, N_ * k_), D_), "float32"),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("y",),
+            specs,
+            out,
+            (
+                ("x", x_),
+                ("w1", w1_),
+                ("w2", w2_),
+                ("w1_scale", w1_scale_),
+                ("w2_scale", w2_scale_),
+                ("topk_weights", topk_weights_),
+                ("topk_ids", topk_ids_),
+                ("x_scale", x_scale_),
+                ("w1_bias", w1_bias_),
+                ("w2_bias", w2_bias_),
+                ("swiglu_alpha", swiglu_alpha_),
+                ("swiglu_beta", swiglu_beta_),
+                ("swiglu_limit", swiglu_limit_),
+            ),
+            ("",),
+        )
+    return specs, (activation_, gate_first_)
 
 
 def gelu(
@@ -5431,10 +6083,80 @@ def _flops_fused_moe(
     w2_: Any,
     topk_weights_: Any,
     topk_ids_: Any,
+    w1_bias_: Any,
+    w2_bias_: Any,
+    swiglu_alpha_: Any,
+    swiglu_beta_: Any,
+    swiglu_limit_: Any,
     activation_: Any,
+    gate_first_: Any,
 ) -> int:
     """Return how many operations a call of fused_moe needs."""
     op = "fused_moe"
+    x_s = fw.shape(x_)
+    N_ = x_s[0]
+    D_ = x_s[1]
+    w1_s = fw.shape(w1_)
+    I_ = _r.solve(op, "w1", w1_s, 1, 2, 0, "2*I")
+    topk_weights_s = fw.shape(topk_weights_)
+    k_ = topk_weights_s[1]
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 6 * N_) * k_) * D_) * I_)
+    return flops__
+
+
+def _flops_fused_moe_fp4(
+    fw: Framework,
+    x_: Any,
+    w1_: Any,
+    w2_: Any,
+    w1_scale_: Any,
+    w2_scale_: Any,
+    topk_weights_: Any,
+    topk_ids_: Any,
+    w1_alpha_: Any,
+    w2_alpha_: Any,
+    w1_bias_: Any,
+    w2_bias_: Any,
+    swiglu_alpha_: Any,
+    swiglu_beta_: Any,
+    swiglu_limit_: Any,
+    activation_: Any,
+    gate_first_: Any,
+) -> int:
+    """Return how many operations a call of fused_moe_fp4 needs."""
+    op = "fused_moe_fp4"
+    x_s = fw.shape(x_)
+    N_ = x_s[0]
+    D_ = x_s[1]
+    w1_s = fw.shape(w1_)
+    I_ = _r.solve(op, "w1", w1_s, 1, 2, 0, "2*I")
+    topk_weights_s = fw.shape(topk_weights_)
+    k_ = topk_weights_s[1]
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 6 * N_) * k_) * D_) * I_)
+    return flops__
+
+
+def _flops_fused_moe_fp8(
+    fw: Framework,
+    x_: Any,
+    w1_: Any,
+    w2_: Any,
+    w1_scale_: Any,
+    w2_scale_: Any,
+    topk_weights_: Any,
+    topk_ids_: Any,
+    x_scale_: Any,
+    w1_bias_: Any,
+    w2_bias_: Any,
+    swiglu_alpha_: Any,
+    swiglu_beta_: Any,
+    swiglu_limit_: Any,
+    activation_: Any,
+    gate_first_: Any,
+    out_dtype_: Any,
+) -> int:
+    """Return how many operations a call of fused_moe_fp8 needs."""
+    op = "fused_moe_fp8"
     x_s = fw.shape(x_)
     N_ = x_s[0]
     D_ = x_s[1]
@@ -6037,6 +6759,8 @@ FLOPS: dict[str, Callable[..., int]] = {
     "flash_mla_sparse_decode_splitk": _flops_flash_mla_sparse_decode_splitk,
     "fused_add_layer_norm": _flops_fused_add_layer_norm,
     "fused_moe": _flops_fused_moe,
+    "fused_moe_fp4": _flops_fused_moe_fp4,
+    "fused_moe_fp8": _flops_fused_moe_fp8,
     "gelu_and_mul": _flops_gelu_and_mul,
     "gelu_and_mul_backward": _flops_gelu_and_mul_backward,
     "gelu_tanh_and_mul": _flops_gelu_tanh_and_mul,

@@ -616,18 +616,24 @@ extern "C" int __tvm_ffi_fused_moe(void*, const TVMFFIAny*, int32_t, TVMFFIAny*)
 //
 // y: T[N, D]. The sums, slot after slot; zeros for a token without experts.
 // x: T[N, D]. A row for each token.
-// w1: T[E, 2*I, D]. The experts' first matrices: gate rows, then value rows.
+// w1: T[E, 2*I, D]. The experts' first matrices: gate rows and value rows.
 // w2: T[E, D, I]. The experts' second matrices.
 // topk_weights: f32[N, k]. The weights of each token's experts.
 // topk_ids: i32[N, k]. The experts of each token; ids that are no expert's add nothing.
+// w1_bias: f32[E, 2*I], null when absent. Added to the first products.
+// w2_bias: f32[E, D], null when absent. Added to the second products.
+// swiglu_alpha: f32[E], null when absent. Factor of the gate in silu's sigmoid; 1 if it is left out.
+// swiglu_beta: f32[E], null when absent. Added to the values, such as 1 in gpt-oss.
+// swiglu_limit: f32[E], null when absent. Gates are at most this, and values at most this far from 0.
 // activation: What is applied to the gate.
+// gate_first: Whether the gate rows of w1 come before the value rows.
 // counts: i32[E], scratch. How many rows each expert has.
 // offsets: i32[E + 1], scratch. Where the rows of each expert begin.
 // row_map: i32[N, k], scratch. The row of each token and slot.
 // permuted: T[N*k, D], scratch. Rows of x by expert.
 // hidden: f32[N*k, 2*I], scratch. Gates and values, then their products in place of the gates.
 // made: f32[N*k, D], scratch. What the experts make of the rows.
-inline void fused_moe(DLTensor* y, const DLTensor* x, const DLTensor* w1, const DLTensor* w2, const DLTensor* topk_weights, const DLTensor* topk_ids, const char* activation = "silu", DLTensor* counts = nullptr, DLTensor* offsets = nullptr, DLTensor* row_map = nullptr, DLTensor* permuted = nullptr, DLTensor* hidden = nullptr, DLTensor* made = nullptr) {
+inline void fused_moe(DLTensor* y, const DLTensor* x, const DLTensor* w1, const DLTensor* w2, const DLTensor* topk_weights, const DLTensor* topk_ids, const DLTensor* w1_bias = nullptr, const DLTensor* w2_bias = nullptr, const DLTensor* swiglu_alpha = nullptr, const DLTensor* swiglu_beta = nullptr, const DLTensor* swiglu_limit = nullptr, const char* activation = "silu", bool gate_first = true, DLTensor* counts = nullptr, DLTensor* offsets = nullptr, DLTensor* row_map = nullptr, DLTensor* permuted = nullptr, DLTensor* hidden = nullptr, DLTensor* made = nullptr) {
   internal_::Call call_;
   call_.Array(y);
   call_.Array(x);
@@ -635,7 +641,13 @@ inline void fused_moe(DLTensor* y, const DLTensor* x, const DLTensor* w1, const 
   call_.Array(w2);
   call_.Array(topk_weights);
   call_.Array(topk_ids);
+  call_.Array(w1_bias);
+  call_.Array(w2_bias);
+  call_.Array(swiglu_alpha);
+  call_.Array(swiglu_beta);
+  call_.Array(swiglu_limit);
   call_.Value(activation);
+  call_.Value(gate_first);
   call_.Array(counts);
   call_.Array(offsets);
   call_.Array(row_map);
@@ -643,6 +655,116 @@ inline void fused_moe(DLTensor* y, const DLTensor* x, const DLTensor* w1, const 
   call_.Array(hidden);
   call_.Array(made);
   call_.Run(&__tvm_ffi_fused_moe);
+}
+
+extern "C" int __tvm_ffi_fused_moe_fp4(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// fused_moe for weights in NVFP4 or MXFP4: 4 bits each, two to a byte, whose groups have scales.
+//
+// y: T[N, D]. The sums, slot after slot; zeros for a token without experts.
+// x: T[N, D]. A row for each token.
+// w1: u8[E, 2*I, D // 2]. The experts' first matrices: gate rows and value rows.
+// w2: u8[E, D, I // 2]. The experts' second matrices.
+// w1_scale: S[E, 2*I, G1]. Scale of each D/G1 columns of a row of w1: 16 in NVFP4, 32 in MXFP4.
+// w2_scale: S[E, D, G2]. Scale of each I/G2 columns of a row of w2.
+// topk_weights: f32[N, k]. The weights of each token's experts.
+// topk_ids: i32[N, k]. The experts of each token; ids that are no expert's add nothing.
+// w1_alpha: f32[E], null when absent. Factor of each first matrix: 1 over its global scale in NVFP4.
+// w2_alpha: f32[E], null when absent. The same for the second matrices.
+// w1_bias: f32[E, 2*I], null when absent. Added to the first products.
+// w2_bias: f32[E, D], null when absent. Added to the second products.
+// swiglu_alpha: f32[E], null when absent. Factor of the gate in silu's sigmoid; 1 if it is left out.
+// swiglu_beta: f32[E], null when absent. Added to the values, such as 1 in gpt-oss.
+// swiglu_limit: f32[E], null when absent. Gates are at most this, and values at most this far from 0.
+// activation: What is applied to the gate.
+// gate_first: Whether the gate rows of w1 come before the value rows.
+// counts: i32[E], scratch. How many rows each expert has.
+// offsets: i32[E + 1], scratch. Where the rows of each expert begin.
+// row_map: i32[N, k], scratch. The row of each token and slot.
+// permuted: T[N*k, D], scratch. Rows of x by expert.
+// hidden: f32[N*k, 2*I], scratch. Gates and values, then their products in place of the first half.
+// made: f32[N*k, D], scratch. What the experts make of the rows.
+inline void fused_moe_fp4(DLTensor* y, const DLTensor* x, const DLTensor* w1, const DLTensor* w2, const DLTensor* w1_scale, const DLTensor* w2_scale, const DLTensor* topk_weights, const DLTensor* topk_ids, const DLTensor* w1_alpha = nullptr, const DLTensor* w2_alpha = nullptr, const DLTensor* w1_bias = nullptr, const DLTensor* w2_bias = nullptr, const DLTensor* swiglu_alpha = nullptr, const DLTensor* swiglu_beta = nullptr, const DLTensor* swiglu_limit = nullptr, const char* activation = "silu", bool gate_first = true, DLTensor* counts = nullptr, DLTensor* offsets = nullptr, DLTensor* row_map = nullptr, DLTensor* permuted = nullptr, DLTensor* hidden = nullptr, DLTensor* made = nullptr) {
+  internal_::Call call_;
+  call_.Array(y);
+  call_.Array(x);
+  call_.Array(w1);
+  call_.Array(w2);
+  call_.Array(w1_scale);
+  call_.Array(w2_scale);
+  call_.Array(topk_weights);
+  call_.Array(topk_ids);
+  call_.Array(w1_alpha);
+  call_.Array(w2_alpha);
+  call_.Array(w1_bias);
+  call_.Array(w2_bias);
+  call_.Array(swiglu_alpha);
+  call_.Array(swiglu_beta);
+  call_.Array(swiglu_limit);
+  call_.Value(activation);
+  call_.Value(gate_first);
+  call_.Array(counts);
+  call_.Array(offsets);
+  call_.Array(row_map);
+  call_.Array(permuted);
+  call_.Array(hidden);
+  call_.Array(made);
+  call_.Run(&__tvm_ffi_fused_moe_fp4);
+}
+
+extern "C" int __tvm_ffi_fused_moe_fp8(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// fused_moe for weights in FP8 whose blocks have scales, and for tokens in FP8, too.
+//
+// y: O[N, D]. The sums, slot after slot; zeros for a token without experts.
+// x: T[N, D]. A row for each token.
+// w1: W[E, 2*I, D]. The experts' first matrices: gate rows and value rows.
+// w2: W[E, D, I]. The experts' second matrices.
+// w1_scale: f32[E, R1, C1]. Scale of each block of 2*I/R1 rows and D/C1 columns of w1: one, one per row, or one per 128 by 128.
+// w2_scale: f32[E, R2, C2]. Scale of each block of D/R2 rows and I/C2 columns of w2.
+// topk_weights: f32[N, k]. The weights of each token's experts.
+// topk_ids: i32[N, k]. The experts of each token; ids that are no expert's add nothing.
+// x_scale: f32[N, C1], null when absent. Scale of each D/C1 columns of a row of x.
+// w1_bias: f32[E, 2*I], null when absent. Added to the first products.
+// w2_bias: f32[E, D], null when absent. Added to the second products.
+// swiglu_alpha: f32[E], null when absent. Factor of the gate in silu's sigmoid; 1 if it is left out.
+// swiglu_beta: f32[E], null when absent. Added to the values, such as 1 in gpt-oss.
+// swiglu_limit: f32[E], null when absent. Gates are at most this, and values at most this far from 0.
+// activation: What is applied to the gate.
+// gate_first: Whether the gate rows of w1 come before the value rows.
+// counts: i32[E], scratch. How many rows each expert has.
+// offsets: i32[E + 1], scratch. Where the rows of each expert begin.
+// row_map: i32[N, k], scratch. The row of each token and slot.
+// permuted: T[N*k, D], scratch. Rows of x by expert.
+// permuted_scale: f32[N*k, C1], scratch. Their scales.
+// hidden: f32[N*k, 2*I], scratch. Gates and values, then their products in place of the first half.
+// made: f32[N*k, D], scratch. What the experts make of the rows.
+inline void fused_moe_fp8(DLTensor* y, const DLTensor* x, const DLTensor* w1, const DLTensor* w2, const DLTensor* w1_scale, const DLTensor* w2_scale, const DLTensor* topk_weights, const DLTensor* topk_ids, const DLTensor* x_scale = nullptr, const DLTensor* w1_bias = nullptr, const DLTensor* w2_bias = nullptr, const DLTensor* swiglu_alpha = nullptr, const DLTensor* swiglu_beta = nullptr, const DLTensor* swiglu_limit = nullptr, const char* activation = "silu", bool gate_first = true, DLTensor* counts = nullptr, DLTensor* offsets = nullptr, DLTensor* row_map = nullptr, DLTensor* permuted = nullptr, DLTensor* permuted_scale = nullptr, DLTensor* hidden = nullptr, DLTensor* made = nullptr) {
+  internal_::Call call_;
+  call_.Array(y);
+  call_.Array(x);
+  call_.Array(w1);
+  call_.Array(w2);
+  call_.Array(w1_scale);
+  call_.Array(w2_scale);
+  call_.Array(topk_weights);
+  call_.Array(topk_ids);
+  call_.Array(x_scale);
+  call_.Array(w1_bias);
+  call_.Array(w2_bias);
+  call_.Array(swiglu_alpha);
+  call_.Array(swiglu_beta);
+  call_.Array(swiglu_limit);
+  call_.Value(activation);
+  call_.Value(gate_first);
+  call_.Array(counts);
+  call_.Array(offsets);
+  call_.Array(row_map);
+  call_.Array(permuted);
+  call_.Array(permuted_scale);
+  call_.Array(hidden);
+  call_.Array(made);
+  call_.Run(&__tvm_ffi_fused_moe_fp8);
 }
 
 extern "C" int __tvm_ffi_gelu(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
