@@ -62,8 +62,10 @@ extern opcast::Op op_per_token_quant;
 extern opcast::Op op_reshape_and_cache;
 extern opcast::Op op_rms_norm;
 extern opcast::Op op_rms_norm_backward;
+extern opcast::Op op_rms_norm_gated;
 extern opcast::Op op_rope;
 extern opcast::Op op_rope_backward;
+extern opcast::Op op_selective_state_update;
 extern opcast::Op op_silu_and_mul;
 extern opcast::Op op_silu_and_mul_backward;
 extern opcast::Op op_softmax;
@@ -139,8 +141,10 @@ Op* const kOps[] = {
     &opcast_ops::op_reshape_and_cache,
     &opcast_ops::op_rms_norm,
     &opcast_ops::op_rms_norm_backward,
+    &opcast_ops::op_rms_norm_gated,
     &opcast_ops::op_rope,
     &opcast_ops::op_rope_backward,
+    &opcast_ops::op_selective_state_update,
     &opcast_ops::op_silu_and_mul,
     &opcast_ops::op_silu_and_mul_backward,
     &opcast_ops::op_softmax,
@@ -152,6 +156,6 @@ Op* const kOps[] = {
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 72;
+const int kOpCount = 74;
 
 }  // namespace opcast

@@ -122,6 +122,10 @@ PARTS: dict[tuple[str, str], Part] = {
     ("reshape_and_cache", "P"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),
     ("reshape_and_cache", "S"): Part(contents={"slot_mapping": back}, last=2**62, pages=True),
     ("rms_norm_backward", "N"): ROW,
+    ("rms_norm_gated", "N"): ROW,
+    ("selective_state_update", "B"): Part(along=("M",)),
+    ("selective_state_update", "M"): Part(),
+    ("selective_state_update", "N"): Part({"c": 0}, {"dt": some(1)}),
     ("softmax_backward", "N"): Part({"y": 0}),
 } | {(gate + end, "D"): Part() for gate in GATES for end in ("", "_backward")}  # fmt: skip
 INTERLEAVED = ("swigluoai_and_mul", "swigluoai_and_mul_backward")  # others have gates, then values

@@ -540,6 +540,16 @@ def rms_norm_backward(
     eps: float = 1e-06,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def rms_norm_gated(
+    x: ndarray,
+    z: ndarray,
+    weight: ndarray,
+    *,
+    eps: float = 1e-05,
+    group_size: int = 0,
+    norm_before_gate: bool = True,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def rope(
     q: ndarray,
     k: ndarray,
@@ -557,6 +567,20 @@ def rope_backward(
     *,
     interleave: bool = False,
     out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
+def selective_state_update(
+    state: ndarray,
+    x: ndarray,
+    dt: ndarray,
+    a: ndarray,
+    b: ndarray,
+    c: ndarray,
+    d: ndarray | None = None,
+    z: ndarray | None = None,
+    dt_bias: ndarray | None = None,
+    state_batch_indices: ndarray | None = None,
+    *,
+    dt_softplus: bool = False,
 ) -> tuple[ndarray, ndarray]: ...
 def silu_and_mul(x: ndarray, *, out: ndarray | None = None) -> ndarray: ...
 def silu_and_mul_backward(

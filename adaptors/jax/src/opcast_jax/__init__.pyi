@@ -458,6 +458,15 @@ def rms_norm_backward(
     *,
     eps: float = 1e-06,
 ) -> tuple[Array, Array]: ...
+def rms_norm_gated(
+    x: Array | NDArray[Any],
+    z: Array | NDArray[Any],
+    weight: Array | NDArray[Any],
+    *,
+    eps: float = 1e-05,
+    group_size: int = 0,
+    norm_before_gate: bool = True,
+) -> Array: ...
 def rope(
     q: Array | NDArray[Any],
     k: Array | NDArray[Any],
@@ -473,6 +482,20 @@ def rope_backward(
     cos_sin_cache: Array | NDArray[Any],
     *,
     interleave: bool = False,
+) -> tuple[Array, Array]: ...
+def selective_state_update(
+    state: Array | NDArray[Any],
+    x: Array | NDArray[Any],
+    dt: Array | NDArray[Any],
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    c: Array | NDArray[Any],
+    d: Array | NDArray[Any] | None = None,
+    z: Array | NDArray[Any] | None = None,
+    dt_bias: Array | NDArray[Any] | None = None,
+    state_batch_indices: Array | NDArray[Any] | None = None,
+    *,
+    dt_softplus: bool = False,
 ) -> tuple[Array, Array]: ...
 def silu_and_mul(x: Array | NDArray[Any]) -> Array: ...
 def silu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...

@@ -67,8 +67,10 @@ from ._ops.per_token_quant import per_token_quant
 from ._ops.reshape_and_cache import reshape_and_cache
 from ._ops.rms_norm import rms_norm
 from ._ops.rms_norm_backward import rms_norm_backward
+from ._ops.rms_norm_gated import rms_norm_gated
 from ._ops.rope import rope
 from ._ops.rope_backward import rope_backward
+from ._ops.selective_state_update import selective_state_update
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.silu_and_mul_backward import silu_and_mul_backward
 from ._ops.softmax import softmax
@@ -145,8 +147,10 @@ __all__ = [
     "reshape_and_cache",
     "rms_norm",
     "rms_norm_backward",
+    "rms_norm_gated",
     "rope",
     "rope_backward",
+    "selective_state_update",
     "silu_and_mul",
     "silu_and_mul_backward",
     "softmax",

@@ -557,6 +557,16 @@ def rms_norm_backward(
     eps: float = 1e-06,
     out: tuple[NDArray[_T], NDArray[_W]] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_W]]: ...
+def rms_norm_gated(
+    x: NDArray[_T],
+    z: NDArray[_T],
+    weight: NDArray[Any],
+    *,
+    eps: float = 1e-05,
+    group_size: int = 0,
+    norm_before_gate: bool = True,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
 def rope(
     q: NDArray[_T],
     k: NDArray[_T],
@@ -575,6 +585,20 @@ def rope_backward(
     interleave: bool = False,
     out: tuple[NDArray[_T], NDArray[_T]] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_T]]: ...
+def selective_state_update(
+    state: NDArray[_S],
+    x: NDArray[_T],
+    dt: NDArray[_T],
+    a: NDArray[np.float32],
+    b: NDArray[_T],
+    c: NDArray[_T],
+    d: NDArray[np.float32] | None = None,
+    z: NDArray[_T] | None = None,
+    dt_bias: NDArray[np.float32] | None = None,
+    state_batch_indices: NDArray[np.int32] | None = None,
+    *,
+    dt_softplus: bool = False,
+) -> tuple[NDArray[_T], NDArray[_S]]: ...
 def silu_and_mul(x: NDArray[_T], *, out: NDArray[_T] | None = None) -> NDArray[_T]: ...
 def silu_and_mul_backward(
     grad_y: NDArray[_T],

@@ -628,6 +628,17 @@ constexpr Input kRmsNormBackwardInputs[] = {
 constexpr Attr kRmsNormBackwardAttrs[] = {
     {Attr::kFloat, false},
 };
+constexpr Output kRmsNormGatedOutputs[] = {{false, -1, -1}};
+constexpr Input kRmsNormGatedInputs[] = {
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+};
+constexpr Attr kRmsNormGatedAttrs[] = {
+    {Attr::kFloat, false},
+    {Attr::kInt, false},
+    {Attr::kBool, false},
+};
 constexpr Output kRopeOutputs[] = {{false, -1, -1}, {false, -1, -1}};
 constexpr Input kRopeInputs[] = {
     {false, false, Stride::kLast, -1, -1},
@@ -646,6 +657,22 @@ constexpr Input kRopeBackwardInputs[] = {
     {false, false, Stride::kDense, -1, -1},
 };
 constexpr Attr kRopeBackwardAttrs[] = {
+    {Attr::kBool, false},
+};
+constexpr Output kSelectiveStateUpdateOutputs[] = {{false, -1, -1}};
+constexpr Input kSelectiveStateUpdateInputs[] = {
+    {false, true, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kAny, -1, -1},
+    {false, false, Stride::kAny, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {false, false, Stride::kLast, -1, -1},
+    {true, false, Stride::kAny, -1, -1},
+    {true, false, Stride::kLast, -1, -1},
+    {true, false, Stride::kAny, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
+};
+constexpr Attr kSelectiveStateUpdateAttrs[] = {
     {Attr::kBool, false},
 };
 constexpr Output kSiluAndMulOutputs[] = {{false, -1, -1}};
@@ -1381,12 +1408,23 @@ const Op kOps[] = {
      kRmsNormBackwardInputs, 3,
      kRmsNormBackwardAttrs, 1,
      0, 1},
+    {"rms_norm_gated",
+     0x4beaf5a580498efd,
+     {
+         {"(Tensor x, Tensor z, Tensor weight, float eps, int group_size, bool norm_before_gate) -> Tensor", Kernel<60, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor x, Tensor z, Tensor weight, float eps, int group_size, bool norm_before_gate, Tensor(o0!) y) -> ()", Kernel<60, Form::kInto>},
+         {nullptr, nullptr}, },
+     kRmsNormGatedOutputs, 1,
+     kRmsNormGatedInputs, 3,
+     kRmsNormGatedAttrs, 3,
+     0, 0},
     {"rope",
      0xf377c943dc553f1,
      {
-         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<60, Form::kPlain>},
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<61, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<60, Form::kInto>},
+         {"(Tensor q, Tensor k, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) q_rope, Tensor(o1!) k_rope) -> ()", Kernel<61, Form::kInto>},
          {nullptr, nullptr}, },
      kRopeOutputs, 2,
      kRopeInputs, 4,
@@ -1395,20 +1433,31 @@ const Op kOps[] = {
     {"rope_backward",
      0x353ab1f79d6beca4,
      {
-         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<61, Form::kPlain>},
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave) -> (Tensor, Tensor)", Kernel<62, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<61, Form::kInto>},
+         {"(Tensor grad_q_rope, Tensor grad_k_rope, Tensor positions, Tensor cos_sin_cache, bool interleave, Tensor(o0!) grad_q, Tensor(o1!) grad_k) -> ()", Kernel<62, Form::kInto>},
          {nullptr, nullptr}, },
      kRopeBackwardOutputs, 2,
      kRopeBackwardInputs, 4,
      kRopeBackwardAttrs, 1,
      0, 0},
+    {"selective_state_update",
+     0x343abed9e1f3e0f9,
+     {
+         {"(Tensor(a0!) state, Tensor x, Tensor dt, Tensor a, Tensor b, Tensor c, Tensor? d, Tensor? z, Tensor? dt_bias, Tensor? state_batch_indices, bool dt_softplus) -> Tensor", Kernel<63, Form::kPlain>},
+         {nullptr, nullptr},
+         {nullptr, nullptr},
+         {nullptr, nullptr}, },
+     kSelectiveStateUpdateOutputs, 1,
+     kSelectiveStateUpdateInputs, 10,
+     kSelectiveStateUpdateAttrs, 1,
+     0, 0},
     {"silu_and_mul",
      0x78c4b068d15a5c12,
      {
-         {"(Tensor x) -> Tensor", Kernel<62, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<64, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<62, Form::kInto>},
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<64, Form::kInto>},
          {nullptr, nullptr}, },
      kSiluAndMulOutputs, 1,
      kSiluAndMulInputs, 1,
@@ -1417,9 +1466,9 @@ const Op kOps[] = {
     {"silu_and_mul_backward",
      0x337b71cdf021f77d,
      {
-         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<63, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x) -> Tensor", Kernel<65, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<63, Form::kInto>},
+         {"(Tensor grad_y, Tensor x, Tensor(o0!) grad_x) -> ()", Kernel<65, Form::kInto>},
          {nullptr, nullptr}, },
      kSiluAndMulBackwardOutputs, 1,
      kSiluAndMulBackwardInputs, 2,
@@ -1428,9 +1477,9 @@ const Op kOps[] = {
     {"softmax",
      0x1d695f500b1d331f,
      {
-         {"(Tensor x) -> Tensor", Kernel<64, Form::kPlain>},
+         {"(Tensor x) -> Tensor", Kernel<66, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<64, Form::kInto>},
+         {"(Tensor x, Tensor(o0!) y) -> ()", Kernel<66, Form::kInto>},
          {nullptr, nullptr}, },
      kSoftmaxOutputs, 1,
      kSoftmaxInputs, 1,
@@ -1439,9 +1488,9 @@ const Op kOps[] = {
     {"softmax_backward",
      0x69beef607b97ae9,
      {
-         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<65, Form::kPlain>},
+         {"(Tensor grad_y, Tensor y) -> Tensor", Kernel<67, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<65, Form::kInto>},
+         {"(Tensor grad_y, Tensor y, Tensor(o0!) grad_x) -> ()", Kernel<67, Form::kInto>},
          {nullptr, nullptr}, },
      kSoftmaxBackwardOutputs, 1,
      kSoftmaxBackwardInputs, 2,
@@ -1450,9 +1499,9 @@ const Op kOps[] = {
     {"swigluoai_and_mul",
      0x791a2c49e97d4a9,
      {
-         {"(Tensor x, float alpha, float limit) -> Tensor", Kernel<66, Form::kPlain>},
+         {"(Tensor x, float alpha, float limit) -> Tensor", Kernel<68, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, float alpha, float limit, Tensor(o0!) y) -> ()", Kernel<66, Form::kInto>},
+         {"(Tensor x, float alpha, float limit, Tensor(o0!) y) -> ()", Kernel<68, Form::kInto>},
          {nullptr, nullptr}, },
      kSwigluoaiAndMulOutputs, 1,
      kSwigluoaiAndMulInputs, 1,
@@ -1461,9 +1510,9 @@ const Op kOps[] = {
     {"swigluoai_and_mul_backward",
      0x2e42c8124c08674a,
      {
-         {"(Tensor grad_y, Tensor x, float alpha, float limit) -> Tensor", Kernel<67, Form::kPlain>},
+         {"(Tensor grad_y, Tensor x, float alpha, float limit) -> Tensor", Kernel<69, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor grad_y, Tensor x, float alpha, float limit, Tensor(o0!) grad_x) -> ()", Kernel<67, Form::kInto>},
+         {"(Tensor grad_y, Tensor x, float alpha, float limit, Tensor(o0!) grad_x) -> ()", Kernel<69, Form::kInto>},
          {nullptr, nullptr}, },
      kSwigluoaiAndMulBackwardOutputs, 1,
      kSwigluoaiAndMulBackwardInputs, 2,
@@ -1472,10 +1521,10 @@ const Op kOps[] = {
     {"top_k_top_p_min_p_sampling_from_probs",
      0x30fa7a27e2f9fcb2,
      {
-         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<68, Form::kPlain>},
+         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<70, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<68, Form::kInto>},
-         {"(Tensor probs, int seed, int offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<68, Form::kNumbers>}, },
+         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<70, Form::kInto>},
+         {"(Tensor probs, int seed, int offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<70, Form::kNumbers>}, },
      kTopKTopPMinPSamplingFromProbsOutputs, 1,
      kTopKTopPMinPSamplingFromProbsInputs, 6,
      nullptr, 0,
@@ -1483,9 +1532,9 @@ const Op kOps[] = {
     {"topk",
      0x740172227baa0ac7,
      {
-         {"(Tensor x, Tensor? lengths, int k, bool largest) -> (Tensor, Tensor)", Kernel<69, Form::kPlain>},
+         {"(Tensor x, Tensor? lengths, int k, bool largest) -> (Tensor, Tensor)", Kernel<71, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor? lengths, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<69, Form::kInto>},
+         {"(Tensor x, Tensor? lengths, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<71, Form::kInto>},
          {nullptr, nullptr}, },
      kTopkOutputs, 2,
      kTopkInputs, 2,
@@ -1494,9 +1543,9 @@ const Op kOps[] = {
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      {
-         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<70, Form::kPlain>},
+         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<72, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<70, Form::kInto>},
+         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<72, Form::kInto>},
          {nullptr, nullptr}, },
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
@@ -1505,9 +1554,9 @@ const Op kOps[] = {
     {"warp_bitonic_sort",
      0x5323bf2df449a929,
      {
-         {"(Tensor x, bool is_descending) -> Tensor", Kernel<71, Form::kPlain>},
+         {"(Tensor x, bool is_descending) -> Tensor", Kernel<73, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<71, Form::kInto>},
+         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<73, Form::kInto>},
          {nullptr, nullptr}, },
      kWarpBitonicSortOutputs, 1,
      kWarpBitonicSortInputs, 1,

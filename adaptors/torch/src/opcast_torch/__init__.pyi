@@ -531,6 +531,16 @@ def rms_norm_backward(
     eps: float = 1e-06,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def rms_norm_gated(
+    x: Tensor,
+    z: Tensor,
+    weight: Tensor,
+    *,
+    eps: float = 1e-05,
+    group_size: int = 0,
+    norm_before_gate: bool = True,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def rope(
     q: Tensor,
     k: Tensor,
@@ -548,6 +558,20 @@ def rope_backward(
     *,
     interleave: bool = False,
     out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def selective_state_update(
+    state: Tensor,
+    x: Tensor,
+    dt: Tensor,
+    a: Tensor,
+    b: Tensor,
+    c: Tensor,
+    d: Tensor | None = None,
+    z: Tensor | None = None,
+    dt_bias: Tensor | None = None,
+    state_batch_indices: Tensor | None = None,
+    *,
+    dt_softplus: bool = False,
 ) -> tuple[Tensor, Tensor]: ...
 def silu_and_mul(x: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def silu_and_mul_backward(grad_y: Tensor, x: Tensor, *, out: Tensor | None = None) -> Tensor: ...

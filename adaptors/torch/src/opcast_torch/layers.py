@@ -41,6 +41,7 @@ from ._ops.per_tensor_quant import per_tensor_quant
 from ._ops.per_token_group_quant import per_token_group_quant
 from ._ops.per_token_quant import per_token_quant
 from ._ops.rms_norm import rms_norm
+from ._ops.rms_norm_gated import rms_norm_gated
 from ._ops.rope import rope
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.softmax import softmax
@@ -84,6 +85,7 @@ __all__ = [
     "PerTokenGroupQuant",
     "PerTokenQuant",
     "RMSNorm",
+    "RMSNormGated",
     "ReLU",
     "RoPE",
     "SiluAndMul",
@@ -977,6 +979,37 @@ class RMSNorm(_rt.Layer):
     def forward(self, x: Tensor) -> Tensor:
         """Call rms_norm."""
         return _rt.call(RMSNorm, self, x)
+
+
+@_rt.layer(
+    rms_norm_gated,
+    inputs=(None, None, None),
+    attrs=(
+        _rt.Arg("eps", ("eps",)),
+        _rt.Arg("group_size", ("group_size",)),
+        _rt.Arg("norm_before_gate", ("norm_before_gate",)),
+    ),
+)
+class RMSNormGated(_rt.Layer):
+    """Normalise rows by their root mean square, and multiply them by SiLU of a gate.
+
+    Attributes
+    ----------
+    eps : float, default 1e-05
+        Added to the mean square. At least 0.
+    group_size : int, default 0
+        Each group of so many columns has a mean square of its own; 0 stands for all columns. At
+        least 0.
+    norm_before_gate : bool, default True
+        Whether the mean square is that of x, or of x that is already gated.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, x: Tensor, z: Tensor, weight: Tensor) -> Tensor:
+        """Call rms_norm_gated."""
+        return _rt.call(RMSNormGated, self, x, z, weight)
 
 
 @_rt.layer(eltwise_relu, inputs=(None,), module="torch.nn.ReLU", expects=(("inplace", (False,)),))

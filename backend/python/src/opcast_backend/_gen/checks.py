@@ -5239,6 +5239,75 @@ def rms_norm_backward(
     return specs, (eps_,)
 
 
+def rms_norm_gated(
+    fw: Framework,
+    x_: Any,
+    z_: Any,
+    weight_: Any,
+    eps_: Any,
+    group_size_: Any,
+    norm_before_gate_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of rms_norm_gated."""
+    op = "rms_norm_gated"
+    _r.required(op, (("x", x_), ("z", z_), ("weight", weight_)))
+    _r.arrays(fw, op, (("x", x_), ("z", z_), ("weight", weight_)))
+    eps_ = _r.as_float(op, "eps", eps_)
+    if not eps_ >= 0:
+        raise _r.at_least(op, "eps", "0", eps_)
+    group_size_ = _r.as_int(op, "group_size", group_size_)
+    if not group_size_ >= 0:
+        raise _r.at_least(op, "group_size", "0", group_size_)
+    norm_before_gate_ = _r.as_bool(op, "norm_before_gate", norm_before_gate_)
+    _r.same_device(fw, op, "z", z_, "x", x_)
+    _r.same_device(fw, op, "weight", weight_, "x", x_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) < 1:
+        raise _r.rank(op, "x", 1, x_s, "at least ")
+    batch = tuple(x_s[:-1])
+    N_ = x_s[-1]
+    z_t = fw.dtype(z_)
+    if z_t != T_:
+        raise _r.dtype_as(op, "z", T_, "x", z_t)
+    z_s = fw.shape(z_)
+    if len(z_s) < 1:
+        raise _r.rank(op, "z", 1, z_s, "at least ")
+    if tuple(z_s[:-1]) != batch:
+        raise _r.batch(op, "z", batch, "x", z_s)
+    if z_s[-1] != N_:
+        raise _r.size(op, "z", z_s, -1, N_, (("N", N_, "x"),))
+    W_ = weight_t = fw.dtype(weight_)
+    if weight_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "weight", ("float32", "float16", "bfloat16"), weight_t)
+    weight_s = fw.shape(weight_)
+    if len(weight_s) != 1:
+        raise _r.rank(op, "weight", 1, weight_s)
+    if weight_s[0] != N_:
+        raise _r.size(op, "weight", weight_s, 0, N_, (("N", N_, "x"),))
+    _a.floordiv(op, N_, max(group_size_, 1)) if group_size_ > 0 else 1
+    if not ((W_ == T_) or (W_ == "float32")):
+        raise _r.require(
+            op,
+            "W == T or W == f32",
+            (("T", T_, ""), ("W", W_, "")),
+            "cast x or weight",
+        )
+    if not (_a.mod(op, N_, max(group_size_, 1)) == 0):
+        raise _r.require(
+            op,
+            "N % max(group_size, 1) == 0",
+            (("N", N_, ""), ("group_size", group_size_, "")),
+        )
+    specs: _m.Specs = (((*batch, N_), T_),)
+    if out is not None:
+        _m.outputs(fw, op, ("y",), specs, out, (("x", x_), ("z", z_), ("weight", weight_)), ("x",))
+    return specs, (eps_, group_size_, norm_before_gate_)
+
+
 def rope(
     fw: Framework,
     q_: Any,
@@ -5426,6 +5495,221 @@ def rope_backward(
             ("grad_q_rope", "grad_q_rope"),
         )
     return specs, (interleave_,)
+
+
+def selective_state_update(
+    fw: Framework,
+    state_: Any,
+    x_: Any,
+    dt_: Any,
+    a_: Any,
+    b_: Any,
+    c_: Any,
+    d_: Any,
+    z_: Any,
+    dt_bias_: Any,
+    state_batch_indices_: Any,
+    dt_softplus_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of selective_state_update."""
+    op = "selective_state_update"
+    _r.required(op, (("state", state_), ("x", x_), ("dt", dt_), ("a", a_), ("b", b_), ("c", c_)))
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("state", state_),
+            ("x", x_),
+            ("dt", dt_),
+            ("a", a_),
+            ("b", b_),
+            ("c", c_),
+            ("d", d_),
+            ("z", z_),
+            ("dt_bias", dt_bias_),
+            ("state_batch_indices", state_batch_indices_),
+        ),
+    )
+    dt_softplus_ = _r.as_bool(op, "dt_softplus", dt_softplus_)
+    _r.same_device(fw, op, "x", x_, "state", state_)
+    _r.same_device(fw, op, "dt", dt_, "state", state_)
+    _r.same_device(fw, op, "a", a_, "state", state_)
+    _r.same_device(fw, op, "b", b_, "state", state_)
+    _r.same_device(fw, op, "c", c_, "state", state_)
+    if d_ is not None:
+        _r.same_device(fw, op, "d", d_, "state", state_)
+    if z_ is not None:
+        _r.same_device(fw, op, "z", z_, "state", state_)
+    if dt_bias_ is not None:
+        _r.same_device(fw, op, "dt_bias", dt_bias_, "state", state_)
+    if state_batch_indices_ is not None:
+        _r.same_device(fw, op, "state_batch_indices", state_batch_indices_, "state", state_)
+    state_t = fw.dtype(state_)
+    if state_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "state", ("float32", "float16", "bfloat16"), state_t)
+    state_s = fw.shape(state_)
+    if len(state_s) != 4:
+        raise _r.rank(op, "state", 4, state_s)
+    M_ = state_s[0]
+    P_ = state_s[2]
+    N_ = state_s[3]
+    fw.check_mutated(op, "state", state_, "last")
+    _m.distinct(fw, op, "state", state_)
+    T_ = x_t = fw.dtype(x_)
+    if x_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "x", ("float32", "float16", "bfloat16"), x_t)
+    x_s = fw.shape(x_)
+    if len(x_s) != 3:
+        raise _r.rank(op, "x", 3, x_s)
+    B_ = x_s[0]
+    if x_s[2] != P_:
+        raise _r.size(op, "x", x_s, 2, P_, (("P", P_, "state"),))
+    dt_t = fw.dtype(dt_)
+    if dt_t != T_:
+        raise _r.dtype_as(op, "dt", T_, "x", dt_t)
+    dt_s = fw.shape(dt_)
+    if len(dt_s) != 3:
+        raise _r.rank(op, "dt", 3, dt_s)
+    if dt_s[0] != B_:
+        raise _r.size(op, "dt", dt_s, 0, B_, (("B", B_, "x"),))
+    if dt_s[2] != P_:
+        raise _r.size(op, "dt", dt_s, 2, P_, (("P", P_, "state"),))
+    a_t = fw.dtype(a_)
+    if a_t not in ("float32",):
+        raise _r.dtype_in(op, "a", ("float32",), a_t)
+    a_s = fw.shape(a_)
+    if len(a_s) != 3:
+        raise _r.rank(op, "a", 3, a_s)
+    if a_s[1] != P_:
+        raise _r.size(op, "a", a_s, 1, P_, (("P", P_, "state"),))
+    if a_s[2] != N_:
+        raise _r.size(op, "a", a_s, 2, N_, (("N", N_, "state"),))
+    b_t = fw.dtype(b_)
+    if b_t != T_:
+        raise _r.dtype_as(op, "b", T_, "x", b_t)
+    b_s = fw.shape(b_)
+    if len(b_s) != 3:
+        raise _r.rank(op, "b", 3, b_s)
+    if b_s[0] != B_:
+        raise _r.size(op, "b", b_s, 0, B_, (("B", B_, "x"),))
+    G_ = b_s[1]
+    if b_s[2] != N_:
+        raise _r.size(op, "b", b_s, 2, N_, (("N", N_, "state"),))
+    K_ = _r.solve(op, "state", state_s, 1, G_, 0, "G*K")
+    if x_s[1] != _a.fit(op, G_ * K_):
+        raise _r.size(op, "x", x_s, 1, _a.fit(op, G_ * K_), (("G", G_, "b"), ("K", K_, "state")))
+    if dt_s[1] != _a.fit(op, G_ * K_):
+        raise _r.size(op, "dt", dt_s, 1, _a.fit(op, G_ * K_), (("G", G_, "b"), ("K", K_, "state")))
+    if a_s[0] != _a.fit(op, G_ * K_):
+        raise _r.size(op, "a", a_s, 0, _a.fit(op, G_ * K_), (("G", G_, "b"), ("K", K_, "state")))
+    c_t = fw.dtype(c_)
+    if c_t != T_:
+        raise _r.dtype_as(op, "c", T_, "x", c_t)
+    c_s = fw.shape(c_)
+    if len(c_s) != 3:
+        raise _r.rank(op, "c", 3, c_s)
+    if c_s[0] != B_:
+        raise _r.size(op, "c", c_s, 0, B_, (("B", B_, "x"),))
+    if c_s[1] != G_:
+        raise _r.size(op, "c", c_s, 1, G_, (("G", G_, "b"),))
+    if c_s[2] != N_:
+        raise _r.size(op, "c", c_s, 2, N_, (("N", N_, "state"),))
+    if d_ is not None:
+        d_t = fw.dtype(d_)
+        if d_t not in ("float32",):
+            raise _r.dtype_in(op, "d", ("float32",), d_t)
+        d_s = fw.shape(d_)
+        if len(d_s) != 2:
+            raise _r.rank(op, "d", 2, d_s)
+        if d_s[0] != _a.fit(op, G_ * K_):
+            raise _r.size(
+                op,
+                "d",
+                d_s,
+                0,
+                _a.fit(op, G_ * K_),
+                (("G", G_, "b"), ("K", K_, "state")),
+            )
+        if d_s[1] != P_:
+            raise _r.size(op, "d", d_s, 1, P_, (("P", P_, "state"),))
+    if z_ is not None:
+        z_t = fw.dtype(z_)
+        if z_t != T_:
+            raise _r.dtype_as(op, "z", T_, "x", z_t)
+        z_s = fw.shape(z_)
+        if len(z_s) != 3:
+            raise _r.rank(op, "z", 3, z_s)
+        if z_s[0] != B_:
+            raise _r.size(op, "z", z_s, 0, B_, (("B", B_, "x"),))
+        if z_s[1] != _a.fit(op, G_ * K_):
+            raise _r.size(
+                op,
+                "z",
+                z_s,
+                1,
+                _a.fit(op, G_ * K_),
+                (("G", G_, "b"), ("K", K_, "state")),
+            )
+        if z_s[2] != P_:
+            raise _r.size(op, "z", z_s, 2, P_, (("P", P_, "state"),))
+    if dt_bias_ is not None:
+        dt_bias_t = fw.dtype(dt_bias_)
+        if dt_bias_t not in ("float32",):
+            raise _r.dtype_in(op, "dt_bias", ("float32",), dt_bias_t)
+        dt_bias_s = fw.shape(dt_bias_)
+        if len(dt_bias_s) != 2:
+            raise _r.rank(op, "dt_bias", 2, dt_bias_s)
+        if dt_bias_s[0] != _a.fit(op, G_ * K_):
+            raise _r.size(
+                op,
+                "dt_bias",
+                dt_bias_s,
+                0,
+                _a.fit(op, G_ * K_),
+                (("G", G_, "b"), ("K", K_, "state")),
+            )
+        if dt_bias_s[1] != P_:
+            raise _r.size(op, "dt_bias", dt_bias_s, 1, P_, (("P", P_, "state"),))
+    if state_batch_indices_ is not None:
+        state_batch_indices_t = fw.dtype(state_batch_indices_)
+        if state_batch_indices_t not in ("int32",):
+            raise _r.dtype_in(op, "state_batch_indices", ("int32",), state_batch_indices_t)
+        state_batch_indices_s = fw.shape(state_batch_indices_)
+        if len(state_batch_indices_s) != 1:
+            raise _r.rank(op, "state_batch_indices", 1, state_batch_indices_s)
+        if state_batch_indices_s[0] != B_:
+            raise _r.size(
+                op,
+                "state_batch_indices",
+                state_batch_indices_s,
+                0,
+                B_,
+                (("B", B_, "x"),),
+            )
+    if not (B_ <= M_):
+        raise _r.require(op, "B <= M", (("B", B_, ""), ("M", M_, "")))
+    if _a.fit(op, G_ * K_) < 0:
+        raise _r.negative_size(op, "output y", "G*K", _a.fit(op, G_ * K_))
+    specs: _m.Specs = (((B_, _a.fit(op, G_ * K_), P_), T_),)
+    _m.apart(
+        fw,
+        op,
+        "state",
+        state_,
+        (
+            ("x", x_),
+            ("dt", dt_),
+            ("a", a_),
+            ("b", b_),
+            ("c", c_),
+            ("d", d_),
+            ("z", z_),
+            ("dt_bias", dt_bias_),
+            ("state_batch_indices", state_batch_indices_),
+        ),
+    )
+    return specs, (dt_softplus_,)
 
 
 def silu_and_mul(

@@ -100,8 +100,10 @@ class OpKind(IntEnum):
     ReshapeAndCache = 58
     RmsNorm = 6
     RmsNormBackward = 13
+    RmsNormGated = 87
     Rope = 42
     RopeBackward = 43
+    SelectiveStateUpdate = 86
     SiluAndMul = 5
     SiluAndMulBackward = 12
     Softmax = 8
@@ -4005,6 +4007,64 @@ OPS: dict[str, Op] = {
         scratch=(Arg("partials", "f32[256, N]", "Sums over groups of rows.", dims=("256", "N")),),
         gradient_of="rms_norm",
     ),
+    "rms_norm_gated": Op(
+        name="rms_norm_gated",
+        kind=OpKind.RmsNormGated,
+        doc="Normalise rows by their root mean square, and multiply them by SiLU of a gate.",
+        file="opdefs/norm/rms_norm_gated.toml",
+        schema=0x4BEAF5A580498EFD,
+        dtypes={"T": ("float32", "float16", "bfloat16"), "W": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg("x", "T[*, N]", "Rows to normalise.", stride="last", dims=("*", "N")),
+            Arg(
+                "z",
+                "T[*, N]",
+                "The gate: rows are multiplied by SiLU of it.",
+                stride="last",
+                dims=("*", "N"),
+            ),
+            Arg("weight", "W[N]", "Scale of each column.", dims=("N",)),
+        ),
+        attrs=(
+            Attr("eps", "float", "Added to the mean square.", False, 1e-05),
+            Attr(
+                "group_size",
+                "int",
+                "Each group of so many columns has a mean square of its own; 0 stands for all columns.",
+                False,
+                0,
+            ),
+            Attr(
+                "norm_before_gate",
+                "bool",
+                "Whether the mean square is that of x, or of x that is already gated.",
+                False,
+                True,
+            ),
+        ),
+        outputs=(Arg("y", "T[*, N]", "The gated and normalised rows.", dims=("*", "N")),),
+        parallel=("*",),
+        sums=(),
+        vmap=(("*", ("x", "z")),),
+        call="rms_norm_gated(x, z, weight, *, eps=1e-05, group_size=0, norm_before_gate=True) -> y",
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "merged over x and z; a loop over slices when weight is mapped"),
+            ("sharding", "along *; N gathered"),
+            ("batch invariance", "along *"),
+            ("autocast", "x and z cast to the widest of their dtypes"),
+            (
+                "copies",
+                "weight when not contiguous; x and z when the last dimension is not contiguous",
+            ),
+        ),
+        kernels=(
+            ("rms_norm_gated", "cpu", False),
+            ("rms_norm_gated_cuda", "cuda", False),
+            ("rms_norm_gated_cuda", "rocm", False),
+        ),
+    ),
     "rope": Op(
         name="rope",
         kind=OpKind.Rope,
@@ -4153,6 +4213,135 @@ OPS: dict[str, Op] = {
             ("rope_backward_cuda", "rocm", False),
         ),
         gradient_of="rope",
+    ),
+    "selective_state_update": Op(
+        name="selective_state_update",
+        kind=OpKind.SelectiveStateUpdate,
+        doc="Advance the states of Mamba in place by one token, and return its result.",
+        file="opdefs/recurrence/selective_state_update.toml",
+        schema=0x343ABED9E1F3E0F9,
+        dtypes={"S": ("float32", "float16", "bfloat16"), "T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg(
+                "state",
+                "S[M, G*K, P, N]",
+                "A pool of states, one in each slot: N numbers for each of a head's P channels; other slots keep their bits.",
+                mutated=True,
+                stride="last",
+                dims=("M", "G*K", "P", "N"),
+            ),
+            Arg(
+                "x",
+                "T[B, G*K, P]",
+                "A token of each sequence.",
+                stride="last",
+                dims=("B", "G*K", "P"),
+            ),
+            Arg(
+                "dt",
+                "T[B, G*K, P]",
+                "Time steps; those of a head may be one number, expanded.",
+                stride="any",
+                dims=("B", "G*K", "P"),
+            ),
+            Arg(
+                "a",
+                "f32[G*K, P, N]",
+                "How fast the states decay; those of a head may be one number, expanded.",
+                stride="any",
+                dims=("G*K", "P", "N"),
+            ),
+            Arg(
+                "b",
+                "T[B, G, N]",
+                "What x adds to the states, for the K heads of each group.",
+                stride="last",
+                dims=("B", "G", "N"),
+            ),
+            Arg(
+                "c",
+                "T[B, G, N]",
+                "What the states add to the result.",
+                stride="last",
+                dims=("B", "G", "N"),
+            ),
+            Arg(
+                "d",
+                "f32[G*K, P]",
+                "What x adds to the result.",
+                optional=True,
+                stride="any",
+                dims=("G*K", "P"),
+            ),
+            Arg(
+                "z",
+                "T[B, G*K, P]",
+                "The result is multiplied by SiLU of it.",
+                optional=True,
+                stride="last",
+                dims=("B", "G*K", "P"),
+            ),
+            Arg(
+                "dt_bias",
+                "f32[G*K, P]",
+                "Added to dt.",
+                optional=True,
+                stride="any",
+                dims=("G*K", "P"),
+            ),
+            Arg(
+                "state_batch_indices",
+                "i32[B]",
+                "Slot of each sequence, no slot twice; one with -1 is skipped, and its result is 0. Without them, sequence i has slot i.",
+                optional=True,
+                dims=("B",),
+            ),
+        ),
+        attrs=(
+            Attr(
+                "dt_softplus",
+                "bool",
+                "Whether dt, with its bias, becomes log(1 + exp(dt)).",
+                False,
+                False,
+            ),
+        ),
+        outputs=(
+            Arg(
+                "y",
+                "T[B, G*K, P]",
+                "The result of each token, from the new states before they are rounded.",
+                dims=("B", "G*K", "P"),
+            ),
+        ),
+        parallel=("P",),
+        sums=(),
+        vmap=(("P", ("state", "x", "dt", "a", "d", "z", "dt_bias")),),
+        call="selective_state_update(state, x, dt, a, b, c, d=None, z=None, dt_bias=None, state_batch_indices=None, *, dt_softplus=False) -> y, state",
+        facts=(
+            ("gradient", "none"),
+            (
+                "vmap",
+                "merged over state, x, dt, a, d, z and dt_bias; a loop over slices when b, c or state_batch_indices is mapped; state must be mapped",
+            ),
+            ("sharding", "along P; M, G*K, N, B and G gathered"),
+            ("batch invariance", "along P"),
+            (
+                "mutation",
+                "state is overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones",
+            ),
+            ("autocast", "x, dt, b, c and z cast to the widest of their dtypes"),
+            (
+                "copies",
+                "state_batch_indices when not contiguous; x, b, c and z when the last dimension is not contiguous",
+            ),
+        ),
+        kernels=(
+            ("selective_state_update", "cpu", False),
+            ("selective_state_update_cuda", "cuda", False),
+            ("selective_state_update_cuda", "rocm", False),
+        ),
     ),
     "silu_and_mul": Op(
         name="silu_and_mul",

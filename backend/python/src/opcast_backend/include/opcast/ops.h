@@ -1571,6 +1571,29 @@ inline void rms_norm_backward(DLTensor* grad_x, DLTensor* grad_weight, const DLT
   call_.Run(&__tvm_ffi_rms_norm_backward);
 }
 
+extern "C" int __tvm_ffi_rms_norm_gated(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// Normalise rows by their root mean square, and multiply them by SiLU of a gate.
+//
+// y: T[*, N]. The gated and normalised rows.
+// x: T[*, N]. Rows to normalise.
+// z: T[*, N]. The gate: rows are multiplied by SiLU of it.
+// weight: W[N]. Scale of each column.
+// eps: Added to the mean square.
+// group_size: Each group of so many columns has a mean square of its own; 0 stands for all columns.
+// norm_before_gate: Whether the mean square is that of x, or of x that is already gated.
+inline void rms_norm_gated(DLTensor* y, const DLTensor* x, const DLTensor* z, const DLTensor* weight, double eps = 1e-05, int64_t group_size = 0, bool norm_before_gate = true) {
+  internal_::Call call_;
+  call_.Array(y);
+  call_.Array(x);
+  call_.Array(z);
+  call_.Array(weight);
+  call_.Value(eps);
+  call_.Value(group_size);
+  call_.Value(norm_before_gate);
+  call_.Run(&__tvm_ffi_rms_norm_gated);
+}
+
 extern "C" int __tvm_ffi_rope(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 // Rotary embedding: turn pairs of columns of each head by the angles of its position.
@@ -1615,6 +1638,39 @@ inline void rope_backward(DLTensor* grad_q, DLTensor* grad_k, const DLTensor* gr
   call_.Array(cos_sin_cache);
   call_.Value(interleave);
   call_.Run(&__tvm_ffi_rope_backward);
+}
+
+extern "C" int __tvm_ffi_selective_state_update(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// Advance the states of Mamba in place by one token, and return its result.
+//
+// y: T[B, G*K, P]. The result of each token, from the new states before they are rounded.
+// state: S[M, G*K, P, N]. A pool of states, one in each slot: N numbers for each of a head's P channels; other slots keep their bits.
+// x: T[B, G*K, P]. A token of each sequence.
+// dt: T[B, G*K, P]. Time steps; those of a head may be one number, expanded.
+// a: f32[G*K, P, N]. How fast the states decay; those of a head may be one number, expanded.
+// b: T[B, G, N]. What x adds to the states, for the K heads of each group.
+// c: T[B, G, N]. What the states add to the result.
+// d: f32[G*K, P], null when absent. What x adds to the result.
+// z: T[B, G*K, P], null when absent. The result is multiplied by SiLU of it.
+// dt_bias: f32[G*K, P], null when absent. Added to dt.
+// state_batch_indices: i32[B], null when absent. Slot of each sequence, no slot twice; one with -1 is skipped, and its result is 0. Without them, sequence i has slot i.
+// dt_softplus: Whether dt, with its bias, becomes log(1 + exp(dt)).
+inline void selective_state_update(DLTensor* y, DLTensor* state, const DLTensor* x, const DLTensor* dt, const DLTensor* a, const DLTensor* b, const DLTensor* c, const DLTensor* d = nullptr, const DLTensor* z = nullptr, const DLTensor* dt_bias = nullptr, const DLTensor* state_batch_indices = nullptr, bool dt_softplus = false) {
+  internal_::Call call_;
+  call_.Array(y);
+  call_.Array(state);
+  call_.Array(x);
+  call_.Array(dt);
+  call_.Array(a);
+  call_.Array(b);
+  call_.Array(c);
+  call_.Array(d);
+  call_.Array(z);
+  call_.Array(dt_bias);
+  call_.Array(state_batch_indices);
+  call_.Value(dt_softplus);
+  call_.Run(&__tvm_ffi_selective_state_update);
 }
 
 extern "C" int __tvm_ffi_silu_and_mul(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
