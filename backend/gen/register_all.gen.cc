@@ -72,6 +72,8 @@ extern opcast::Op op_softmax;
 extern opcast::Op op_softmax_backward;
 extern opcast::Op op_swigluoai_and_mul;
 extern opcast::Op op_swigluoai_and_mul_backward;
+extern opcast::Op op_top_k_mask_logits;
+extern opcast::Op op_top_k_top_p_min_p_renorm_probs;
 extern opcast::Op op_top_k_top_p_min_p_sampling_from_probs;
 extern opcast::Op op_topk;
 extern opcast::Op op_topk_softmax;
@@ -151,11 +153,13 @@ Op* const kOps[] = {
     &opcast_ops::op_softmax_backward,
     &opcast_ops::op_swigluoai_and_mul,
     &opcast_ops::op_swigluoai_and_mul_backward,
+    &opcast_ops::op_top_k_mask_logits,
+    &opcast_ops::op_top_k_top_p_min_p_renorm_probs,
     &opcast_ops::op_top_k_top_p_min_p_sampling_from_probs,
     &opcast_ops::op_topk,
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 74;
+const int kOpCount = 76;
 
 }  // namespace opcast

@@ -30,6 +30,10 @@ OPCAST_HOST_DEVICE inline int32_t SortFlip(bool descending) { return descending 
 OPCAST_HOST_DEVICE inline uint32_t RankKey(float x, bool largest) {
   return static_cast<uint32_t>(SortKey(x + 0.0f) ^ SortFlip(!largest)) ^ 0x80000000;
 }
+// The number of a key of the largest.
+OPCAST_HOST_DEVICE inline float OfRankKey(uint32_t key) {
+  return OfSortKey(static_cast<int32_t>(key ^ 0x80000000));
+}
 OPCAST_HOST_DEVICE inline uint64_t Rank(uint32_t key, int64_t column) {
   return uint64_t{key} << 32 | (0xffffffff - static_cast<uint64_t>(column));
 }

@@ -127,6 +127,8 @@ PARTS: dict[tuple[str, str], Part] = {
     ("selective_state_update", "M"): Part(),
     ("selective_state_update", "N"): Part({"c": 0}, {"dt": some(1)}),
     ("softmax_backward", "N"): Part({"y": 0}),
+    ("top_k_mask_logits", "V"): Part({"logits": -np.inf}),
+    ("top_k_top_p_min_p_renorm_probs", "V"): Part({"probs": 0}),
 } | {(gate + end, "D"): Part() for gate in GATES for end in ("", "_backward")}  # fmt: skip
 INTERLEAVED = ("swigluoai_and_mul", "swigluoai_and_mul_backward")  # others have gates, then values
 

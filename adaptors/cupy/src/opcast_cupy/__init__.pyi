@@ -606,6 +606,20 @@ def swigluoai_and_mul_backward(
     limit: float = 7.0,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def top_k_mask_logits(
+    logits: ndarray,
+    top_k: ndarray,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
+def top_k_top_p_min_p_renorm_probs(
+    probs: ndarray,
+    top_k: ndarray | None = None,
+    top_p: ndarray | None = None,
+    min_p: ndarray | None = None,
+    *,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: ndarray,
     seed: ndarray | int,

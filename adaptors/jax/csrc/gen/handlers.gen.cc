@@ -335,6 +335,10 @@ constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
     {"alpha", Attr::kFloat, true, 0, 1.702},
     {"limit", Attr::kFloat, true, 0, 7.0},
 };
+constexpr Output kTopKMaskLogitsOutputs[] = {{false, -1, -1}};
+constexpr Input kTopKMaskLogitsInputs[] = {{false, false, -1}, {false, false, -1}};
+constexpr Output kTopKTopPMinPRenormProbsOutputs[] = {{false, -1, -1}};
+constexpr Input kTopKTopPMinPRenormProbsInputs[] = {{false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
 constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {{false, false, -1}, {false, false, -1}, {false, false, -1}, {true, false, -1}, {true, false, -1}, {true, false, -1}};
 constexpr Output kTopkOutputs[] = {{false, -1, -1}, {false, -1, -1}};
@@ -849,34 +853,48 @@ const Op kOps[] = {
      kSwigluoaiAndMulBackwardAttrs, 2,
      0, Handler<69, kDLCPU>, Handler<69, kDLCUDA>,
      Handler<69, kDLROCM>},
+    {"top_k_mask_logits",
+     0x5045a7605dd5e0ec,
+     kTopKMaskLogitsOutputs, 1,
+     kTopKMaskLogitsInputs, 2,
+     nullptr, 0,
+     0, Handler<70, kDLCPU>, Handler<70, kDLCUDA>,
+     Handler<70, kDLROCM>},
+    {"top_k_top_p_min_p_renorm_probs",
+     0xbbb99a3ff12066c,
+     kTopKTopPMinPRenormProbsOutputs, 1,
+     kTopKTopPMinPRenormProbsInputs, 4,
+     nullptr, 0,
+     0, Handler<71, kDLCPU>, Handler<71, kDLCUDA>,
+     Handler<71, kDLROCM>},
     {"top_k_top_p_min_p_sampling_from_probs",
      0x30fa7a27e2f9fcb2,
      kTopKTopPMinPSamplingFromProbsOutputs, 1,
      kTopKTopPMinPSamplingFromProbsInputs, 6,
      nullptr, 0,
-     0, Handler<70, kDLCPU>, Handler<70, kDLCUDA>,
-     Handler<70, kDLROCM>},
+     0, Handler<72, kDLCPU>, Handler<72, kDLCUDA>,
+     Handler<72, kDLROCM>},
     {"topk",
      0x740172227baa0ac7,
      kTopkOutputs, 2,
      kTopkInputs, 2,
      kTopkAttrs, 2,
-     2, Handler<71, kDLCPU>, Handler<71, kDLCUDA>,
-     Handler<71, kDLROCM>},
+     2, Handler<73, kDLCPU>, Handler<73, kDLCUDA>,
+     Handler<73, kDLROCM>},
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
      kTopkSoftmaxAttrs, 2,
-     0, Handler<72, kDLCPU>, Handler<72, kDLCUDA>,
-     Handler<72, kDLROCM>},
+     0, Handler<74, kDLCPU>, Handler<74, kDLCUDA>,
+     Handler<74, kDLROCM>},
     {"warp_bitonic_sort",
      0x5323bf2df449a929,
      kWarpBitonicSortOutputs, 1,
      kWarpBitonicSortInputs, 1,
      kWarpBitonicSortAttrs, 1,
-     0, Handler<73, kDLCPU>, Handler<73, kDLCUDA>,
-     Handler<73, kDLROCM>},
+     0, Handler<75, kDLCPU>, Handler<75, kDLCUDA>,
+     Handler<75, kDLROCM>},
 };
 const int kOpCount = sizeof(kOps) / sizeof(kOps[0]);
 TVMFFISafeCallType functions[kOpCount];

@@ -514,6 +514,13 @@ def swigluoai_and_mul_backward(
     alpha: float = 1.702,
     limit: float = 7.0,
 ) -> Array: ...
+def top_k_mask_logits(logits: Array | NDArray[Any], top_k: Array | NDArray[Any]) -> Array: ...
+def top_k_top_p_min_p_renorm_probs(
+    probs: Array | NDArray[Any],
+    top_k: Array | NDArray[Any] | None = None,
+    top_p: Array | NDArray[Any] | None = None,
+    min_p: Array | NDArray[Any] | None = None,
+) -> Array: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Array | NDArray[Any],
     seed: Array | NDArray[Any] | int,

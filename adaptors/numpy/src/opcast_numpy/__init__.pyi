@@ -628,6 +628,20 @@ def swigluoai_and_mul_backward(
     limit: float = 7.0,
     out: NDArray[_T] | None = None,
 ) -> NDArray[_T]: ...
+def top_k_mask_logits(
+    logits: NDArray[_T],
+    top_k: NDArray[np.int32],
+    *,
+    out: NDArray[_T] | None = None,
+) -> NDArray[_T]: ...
+def top_k_top_p_min_p_renorm_probs(
+    probs: NDArray[np.float32],
+    top_k: NDArray[np.int32] | None = None,
+    top_p: NDArray[np.float32] | None = None,
+    min_p: NDArray[np.float32] | None = None,
+    *,
+    out: NDArray[np.float32] | None = None,
+) -> NDArray[np.float32]: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: NDArray[np.float32],
     seed: NDArray[_S] | int,

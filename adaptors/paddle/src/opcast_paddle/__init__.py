@@ -78,6 +78,8 @@ from ._ops.softmax import softmax
 from ._ops.softmax_backward import softmax_backward
 from ._ops.swigluoai_and_mul import swigluoai_and_mul
 from ._ops.swigluoai_and_mul_backward import swigluoai_and_mul_backward
+from ._ops.top_k_mask_logits import top_k_mask_logits
+from ._ops.top_k_top_p_min_p_renorm_probs import top_k_top_p_min_p_renorm_probs
 from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampling_from_probs
 from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
@@ -158,6 +160,8 @@ __all__ = [
     "softmax_backward",
     "swigluoai_and_mul",
     "swigluoai_and_mul_backward",
+    "top_k_mask_logits",
+    "top_k_top_p_min_p_renorm_probs",
     "top_k_top_p_min_p_sampling_from_probs",
     "topk",
     "topk_softmax",

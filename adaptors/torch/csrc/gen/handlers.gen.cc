@@ -710,6 +710,18 @@ constexpr Attr kSwigluoaiAndMulBackwardAttrs[] = {
     {Attr::kFloat, false},
     {Attr::kFloat, false},
 };
+constexpr Output kTopKMaskLogitsOutputs[] = {{false, -1, -1}};
+constexpr Input kTopKMaskLogitsInputs[] = {
+    {false, false, Stride::kDense, -1, -1},
+    {false, false, Stride::kDense, -1, -1},
+};
+constexpr Output kTopKTopPMinPRenormProbsOutputs[] = {{false, -1, -1}};
+constexpr Input kTopKTopPMinPRenormProbsInputs[] = {
+    {false, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
+    {true, false, Stride::kDense, -1, -1},
+};
 constexpr Output kTopKTopPMinPSamplingFromProbsOutputs[] = {{false, -1, -1}};
 constexpr Input kTopKTopPMinPSamplingFromProbsInputs[] = {
     {false, false, Stride::kDense, -1, -1},
@@ -1518,13 +1530,35 @@ const Op kOps[] = {
      kSwigluoaiAndMulBackwardInputs, 2,
      kSwigluoaiAndMulBackwardAttrs, 2,
      0, 0},
+    {"top_k_mask_logits",
+     0x5045a7605dd5e0ec,
+     {
+         {"(Tensor logits, Tensor top_k) -> Tensor", Kernel<70, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor logits, Tensor top_k, Tensor(o0!) masked_logits) -> ()", Kernel<70, Form::kInto>},
+         {nullptr, nullptr}, },
+     kTopKMaskLogitsOutputs, 1,
+     kTopKMaskLogitsInputs, 2,
+     nullptr, 0,
+     0, 0},
+    {"top_k_top_p_min_p_renorm_probs",
+     0xbbb99a3ff12066c,
+     {
+         {"(Tensor probs, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<71, Form::kPlain>},
+         {nullptr, nullptr},
+         {"(Tensor probs, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) renorm_probs) -> ()", Kernel<71, Form::kInto>},
+         {nullptr, nullptr}, },
+     kTopKTopPMinPRenormProbsOutputs, 1,
+     kTopKTopPMinPRenormProbsInputs, 4,
+     nullptr, 0,
+     0, 0},
     {"top_k_top_p_min_p_sampling_from_probs",
      0x30fa7a27e2f9fcb2,
      {
-         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<70, Form::kPlain>},
+         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<72, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<70, Form::kInto>},
-         {"(Tensor probs, int seed, int offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<70, Form::kNumbers>}, },
+         {"(Tensor probs, Tensor seed, Tensor offset, Tensor? top_k, Tensor? top_p, Tensor? min_p, Tensor(o0!) ids) -> ()", Kernel<72, Form::kInto>},
+         {"(Tensor probs, int seed, int offset, Tensor? top_k, Tensor? top_p, Tensor? min_p) -> Tensor", Kernel<72, Form::kNumbers>}, },
      kTopKTopPMinPSamplingFromProbsOutputs, 1,
      kTopKTopPMinPSamplingFromProbsInputs, 6,
      nullptr, 0,
@@ -1532,9 +1566,9 @@ const Op kOps[] = {
     {"topk",
      0x740172227baa0ac7,
      {
-         {"(Tensor x, Tensor? lengths, int k, bool largest) -> (Tensor, Tensor)", Kernel<71, Form::kPlain>},
+         {"(Tensor x, Tensor? lengths, int k, bool largest) -> (Tensor, Tensor)", Kernel<73, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, Tensor? lengths, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<71, Form::kInto>},
+         {"(Tensor x, Tensor? lengths, int k, bool largest, Tensor(o0!) values, Tensor(o1!) indices) -> ()", Kernel<73, Form::kInto>},
          {nullptr, nullptr}, },
      kTopkOutputs, 2,
      kTopkInputs, 2,
@@ -1543,9 +1577,9 @@ const Op kOps[] = {
     {"topk_softmax",
      0x6d1b429c00e3b7f4,
      {
-         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<72, Form::kPlain>},
+         {"(Tensor gating, int k, bool renormalize) -> (Tensor, Tensor)", Kernel<74, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<72, Form::kInto>},
+         {"(Tensor gating, int k, bool renormalize, Tensor(o0!) weights, Tensor(o1!) ids) -> ()", Kernel<74, Form::kInto>},
          {nullptr, nullptr}, },
      kTopkSoftmaxOutputs, 2,
      kTopkSoftmaxInputs, 1,
@@ -1554,9 +1588,9 @@ const Op kOps[] = {
     {"warp_bitonic_sort",
      0x5323bf2df449a929,
      {
-         {"(Tensor x, bool is_descending) -> Tensor", Kernel<73, Form::kPlain>},
+         {"(Tensor x, bool is_descending) -> Tensor", Kernel<75, Form::kPlain>},
          {nullptr, nullptr},
-         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<73, Form::kInto>},
+         {"(Tensor x, bool is_descending, Tensor(o0!) y) -> ()", Kernel<75, Form::kInto>},
          {nullptr, nullptr}, },
      kWarpBitonicSortOutputs, 1,
      kWarpBitonicSortInputs, 1,

@@ -592,6 +592,15 @@ def swigluoai_and_mul_backward(
     limit: float = 7.0,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def top_k_mask_logits(logits: Tensor, top_k: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def top_k_top_p_min_p_renorm_probs(
+    probs: Tensor,
+    top_k: Tensor | None = None,
+    top_p: Tensor | None = None,
+    min_p: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def top_k_top_p_min_p_sampling_from_probs(
     probs: Tensor,
     seed: Tensor | int,

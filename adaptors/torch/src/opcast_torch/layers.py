@@ -46,6 +46,8 @@ from ._ops.rope import rope
 from ._ops.silu_and_mul import silu_and_mul
 from ._ops.softmax import softmax
 from ._ops.swigluoai_and_mul import swigluoai_and_mul
+from ._ops.top_k_mask_logits import top_k_mask_logits
+from ._ops.top_k_top_p_min_p_renorm_probs import top_k_top_p_min_p_renorm_probs
 from ._ops.top_k_top_p_min_p_sampling_from_probs import top_k_top_p_min_p_sampling_from_probs
 from ._ops.topk import topk
 from ._ops.topk_softmax import topk_softmax
@@ -94,7 +96,9 @@ __all__ = [
     "SwigluoaiAndMul",
     "TanhGELU",
     "TopK",
+    "TopKMaskLogits",
     "TopKSoftmax",
+    "TopKTopPMinPRenormProbs",
     "TopKTopPMinPSamplingFromProbs",
     "WarpBitonicSort",
 ]
@@ -1174,6 +1178,18 @@ class TopK(_rt.Layer):
         return _rt.call(TopK, self, x, lengths)
 
 
+@_rt.layer(top_k_mask_logits, inputs=(None, None))
+class TopKMaskLogits(_rt.Layer):
+    """Replace all but the k largest logits of each row by -inf."""
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(self, logits: Tensor, top_k: Tensor) -> Tensor:
+        """Call top_k_mask_logits."""
+        return _rt.call(TopKMaskLogits, self, logits, top_k)
+
+
 @_rt.layer(
     topk_softmax,
     inputs=(None,),
@@ -1196,6 +1212,24 @@ class TopKSoftmax(_rt.Layer):
     def forward(self, gating: Tensor) -> tuple[Tensor, Tensor]:
         """Call topk_softmax."""
         return _rt.call(TopKSoftmax, self, gating)
+
+
+@_rt.layer(top_k_top_p_min_p_renorm_probs, inputs=(None, None, None, None))
+class TopKTopPMinPRenormProbs(_rt.Layer):
+    """Filter each row of probabilities by rank, mass and size, and divide what is kept by its sum."""
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        probs: Tensor,
+        top_k: Tensor | None = None,
+        top_p: Tensor | None = None,
+        min_p: Tensor | None = None,
+    ) -> Tensor:
+        """Call top_k_top_p_min_p_renorm_probs."""
+        return _rt.call(TopKTopPMinPRenormProbs, self, probs, top_k, top_p, min_p)
 
 
 @_rt.layer(top_k_top_p_min_p_sampling_from_probs, inputs=(None, None, None, None, None, None))

@@ -5906,6 +5906,114 @@ def swigluoai_and_mul_backward(
     return specs, (alpha_, limit_)
 
 
+def top_k_mask_logits(
+    fw: Framework,
+    logits_: Any,
+    top_k_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of top_k_mask_logits."""
+    op = "top_k_mask_logits"
+    _r.required(op, (("logits", logits_), ("top_k", top_k_)))
+    _r.arrays(fw, op, (("logits", logits_), ("top_k", top_k_)))
+    _r.same_device(fw, op, "top_k", top_k_, "logits", logits_)
+    T_ = logits_t = fw.dtype(logits_)
+    if logits_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "logits", ("float32", "float16", "bfloat16"), logits_t)
+    logits_s = fw.shape(logits_)
+    if len(logits_s) != 2:
+        raise _r.rank(op, "logits", 2, logits_s)
+    B_ = logits_s[0]
+    V_ = logits_s[1]
+    top_k_t = fw.dtype(top_k_)
+    if top_k_t not in ("int32",):
+        raise _r.dtype_in(op, "top_k", ("int32",), top_k_t)
+    top_k_s = fw.shape(top_k_)
+    if len(top_k_s) != 1:
+        raise _r.rank(op, "top_k", 1, top_k_s)
+    if top_k_s[0] != B_:
+        raise _r.size(op, "top_k", top_k_s, 0, B_, (("B", B_, "logits"),))
+    specs: _m.Specs = (((B_, V_), T_),)
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("masked_logits",),
+            specs,
+            out,
+            (("logits", logits_), ("top_k", top_k_)),
+            ("logits",),
+        )
+    return specs, ()
+
+
+def top_k_top_p_min_p_renorm_probs(
+    fw: Framework,
+    probs_: Any,
+    top_k_: Any,
+    top_p_: Any,
+    min_p_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of top_k_top_p_min_p_renorm_probs."""
+    op = "top_k_top_p_min_p_renorm_probs"
+    _r.required(op, (("probs", probs_),))
+    _r.arrays(fw, op, (("probs", probs_), ("top_k", top_k_), ("top_p", top_p_), ("min_p", min_p_)))
+    if top_k_ is not None:
+        _r.same_device(fw, op, "top_k", top_k_, "probs", probs_)
+    if top_p_ is not None:
+        _r.same_device(fw, op, "top_p", top_p_, "probs", probs_)
+    if min_p_ is not None:
+        _r.same_device(fw, op, "min_p", min_p_, "probs", probs_)
+    probs_t = fw.dtype(probs_)
+    if probs_t not in ("float32",):
+        raise _r.dtype_in(op, "probs", ("float32",), probs_t)
+    probs_s = fw.shape(probs_)
+    if len(probs_s) != 2:
+        raise _r.rank(op, "probs", 2, probs_s)
+    B_ = probs_s[0]
+    V_ = probs_s[1]
+    if top_k_ is not None:
+        top_k_t = fw.dtype(top_k_)
+        if top_k_t not in ("int32",):
+            raise _r.dtype_in(op, "top_k", ("int32",), top_k_t)
+        top_k_s = fw.shape(top_k_)
+        if len(top_k_s) != 1:
+            raise _r.rank(op, "top_k", 1, top_k_s)
+        if top_k_s[0] != B_:
+            raise _r.size(op, "top_k", top_k_s, 0, B_, (("B", B_, "probs"),))
+    if top_p_ is not None:
+        top_p_t = fw.dtype(top_p_)
+        if top_p_t not in ("float32",):
+            raise _r.dtype_in(op, "top_p", ("float32",), top_p_t)
+        top_p_s = fw.shape(top_p_)
+        if len(top_p_s) != 1:
+            raise _r.rank(op, "top_p", 1, top_p_s)
+        if top_p_s[0] != B_:
+            raise _r.size(op, "top_p", top_p_s, 0, B_, (("B", B_, "probs"),))
+    if min_p_ is not None:
+        min_p_t = fw.dtype(min_p_)
+        if min_p_t not in ("float32",):
+            raise _r.dtype_in(op, "min_p", ("float32",), min_p_t)
+        min_p_s = fw.shape(min_p_)
+        if len(min_p_s) != 1:
+            raise _r.rank(op, "min_p", 1, min_p_s)
+        if min_p_s[0] != B_:
+            raise _r.size(op, "min_p", min_p_s, 0, B_, (("B", B_, "probs"),))
+    specs: _m.Specs = (((B_, V_), "float32"),)
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("renorm_probs",),
+            specs,
+            out,
+            (("probs", probs_), ("top_k", top_k_), ("top_p", top_p_), ("min_p", min_p_)),
+            ("",),
+        )
+    return specs, ()
+
+
 def top_k_top_p_min_p_sampling_from_probs(
     fw: Framework,
     probs_: Any,
@@ -7011,6 +7119,22 @@ def _flops_swigluoai_and_mul_backward(
     return flops__
 
 
+def _flops_top_k_top_p_min_p_renorm_probs(
+    fw: Framework,
+    probs_: Any,
+    top_k_: Any,
+    top_p_: Any,
+    min_p_: Any,
+) -> int:
+    """Return how many operations a call of top_k_top_p_min_p_renorm_probs needs."""
+    op = "top_k_top_p_min_p_renorm_probs"
+    probs_s = fw.shape(probs_)
+    B_ = probs_s[0]
+    V_ = probs_s[1]
+    flops__ = _a.fit(op, _a.fit(op, 2 * B_) * V_)
+    return flops__
+
+
 def _flops_top_k_top_p_min_p_sampling_from_probs(
     fw: Framework,
     probs_: Any,
@@ -7074,6 +7198,7 @@ FLOPS: dict[str, Callable[..., int]] = {
     "rope_backward": _flops_rope_backward,
     "swigluoai_and_mul": _flops_swigluoai_and_mul,
     "swigluoai_and_mul_backward": _flops_swigluoai_and_mul_backward,
+    "top_k_top_p_min_p_renorm_probs": _flops_top_k_top_p_min_p_renorm_probs,
     "top_k_top_p_min_p_sampling_from_probs": _flops_top_k_top_p_min_p_sampling_from_probs,
 }
 """How many operations calls need that meet the rules, of the ops that say so."""

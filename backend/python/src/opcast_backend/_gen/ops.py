@@ -110,6 +110,8 @@ class OpKind(IntEnum):
     SoftmaxBackward = 15
     SwigluoaiAndMul = 30
     SwigluoaiAndMulBackward = 31
+    TopKMaskLogits = 85
+    TopKTopPMinPRenormProbs = 84
     TopKTopPMinPSamplingFromProbs = 39
     Topk = 67
     TopkSoftmax = 74
@@ -4589,6 +4591,117 @@ OPS: dict[str, Op] = {
             ("swigluoai_and_mul_backward_cuda", "rocm", False),
         ),
         gradient_of="swigluoai_and_mul",
+    ),
+    "top_k_mask_logits": Op(
+        name="top_k_mask_logits",
+        kind=OpKind.TopKMaskLogits,
+        doc="Replace all but the k largest logits of each row by -inf.",
+        file="opdefs/sampling/top_k_mask_logits.toml",
+        schema=0x5045A7605DD5E0EC,
+        dtypes={"T": ("float32", "float16", "bfloat16")},
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg(
+                "logits",
+                "T[B, V]",
+                "Logits; NaN counts as -inf, and becomes -inf.",
+                dims=("B", "V"),
+            ),
+            Arg(
+                "top_k",
+                "i32[B]",
+                "Keep the k largest and what equals the last of them; all if k is not positive.",
+                dims=("B",),
+            ),
+        ),
+        attrs=(),
+        outputs=(
+            Arg(
+                "masked_logits",
+                "T[B, V]",
+                "What is kept, unchanged; -inf elsewhere.",
+                dims=("B", "V"),
+            ),
+        ),
+        parallel=("B",),
+        sums=(),
+        vmap=(("B", ("logits", "top_k")),),
+        call="top_k_mask_logits(logits, top_k) -> masked_logits",
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "merged"),
+            ("sharding", "along B; V gathered"),
+            ("batch invariance", "along B"),
+            ("copies", "logits and top_k when not contiguous"),
+        ),
+        kernels=(
+            ("top_k_mask_logits", "cpu", False),
+            ("top_k_mask_logits_cuda", "cuda", False),
+            ("top_k_mask_logits_cuda", "rocm", False),
+        ),
+    ),
+    "top_k_top_p_min_p_renorm_probs": Op(
+        name="top_k_top_p_min_p_renorm_probs",
+        kind=OpKind.TopKTopPMinPRenormProbs,
+        doc="Filter each row of probabilities by rank, mass and size, and divide what is kept by its sum.",
+        file="opdefs/sampling/top_k_top_p_min_p_renorm_probs.toml",
+        schema=0x0BBB99A3FF12066C,
+        dtypes={},
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg(
+                "probs",
+                "f32[B, V]",
+                "Probabilities, which need not sum up to 1; NaN counts as 0.",
+                dims=("B", "V"),
+            ),
+            Arg(
+                "top_k",
+                "i32[B]",
+                "Keep the k largest and what equals the last of them; all if k is not positive.",
+                optional=True,
+                dims=("B",),
+            ),
+            Arg(
+                "top_p",
+                "f32[B]",
+                "Of those, keep the fewest largest whose share is at least p, and what equals the last of them.",
+                optional=True,
+                dims=("B",),
+            ),
+            Arg(
+                "min_p",
+                "f32[B]",
+                "Keep what is at least this share of the largest.",
+                optional=True,
+                dims=("B",),
+            ),
+        ),
+        attrs=(),
+        outputs=(
+            Arg(
+                "renorm_probs",
+                "f32[B, V]",
+                "What is kept, divided by its sum; 0 elsewhere.",
+                dims=("B", "V"),
+            ),
+        ),
+        parallel=("B",),
+        sums=(),
+        vmap=(("B", ("probs", "top_k", "top_p", "min_p")),),
+        call="top_k_top_p_min_p_renorm_probs(probs, top_k=None, top_p=None, min_p=None) -> renorm_probs",
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "merged"),
+            ("sharding", "along B; V gathered"),
+            ("batch invariance", "along B"),
+            ("copies", "probs, top_k, top_p and min_p when not contiguous"),
+        ),
+        kernels=(
+            ("top_k_top_p_min_p_renorm_probs", "cpu", False),
+            ("top_k_top_p_min_p_renorm_probs_cuda", "cuda", False),
+            ("top_k_top_p_min_p_renorm_probs_cuda", "rocm", False),
+        ),
     ),
     "top_k_top_p_min_p_sampling_from_probs": Op(
         name="top_k_top_p_min_p_sampling_from_probs",

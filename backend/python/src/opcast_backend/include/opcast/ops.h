@@ -1767,6 +1767,40 @@ inline void swigluoai_and_mul_backward(DLTensor* grad_x, const DLTensor* grad_y,
   call_.Run(&__tvm_ffi_swigluoai_and_mul_backward);
 }
 
+extern "C" int __tvm_ffi_top_k_mask_logits(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// Replace all but the k largest logits of each row by -inf.
+//
+// masked_logits: T[B, V]. What is kept, unchanged; -inf elsewhere.
+// logits: T[B, V]. Logits; NaN counts as -inf, and becomes -inf.
+// top_k: i32[B]. Keep the k largest and what equals the last of them; all if k is not positive.
+inline void top_k_mask_logits(DLTensor* masked_logits, const DLTensor* logits, const DLTensor* top_k) {
+  internal_::Call call_;
+  call_.Array(masked_logits);
+  call_.Array(logits);
+  call_.Array(top_k);
+  call_.Run(&__tvm_ffi_top_k_mask_logits);
+}
+
+extern "C" int __tvm_ffi_top_k_top_p_min_p_renorm_probs(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// Filter each row of probabilities by rank, mass and size, and divide what is kept by its sum.
+//
+// renorm_probs: f32[B, V]. What is kept, divided by its sum; 0 elsewhere.
+// probs: f32[B, V]. Probabilities, which need not sum up to 1; NaN counts as 0.
+// top_k: i32[B], null when absent. Keep the k largest and what equals the last of them; all if k is not positive.
+// top_p: f32[B], null when absent. Of those, keep the fewest largest whose share is at least p, and what equals the last of them.
+// min_p: f32[B], null when absent. Keep what is at least this share of the largest.
+inline void top_k_top_p_min_p_renorm_probs(DLTensor* renorm_probs, const DLTensor* probs, const DLTensor* top_k = nullptr, const DLTensor* top_p = nullptr, const DLTensor* min_p = nullptr) {
+  internal_::Call call_;
+  call_.Array(renorm_probs);
+  call_.Array(probs);
+  call_.Array(top_k);
+  call_.Array(top_p);
+  call_.Array(min_p);
+  call_.Run(&__tvm_ffi_top_k_top_p_min_p_renorm_probs);
+}
+
 extern "C" int __tvm_ffi_top_k_top_p_min_p_sampling_from_probs(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 // Draw an id from each row of probabilities, filtered by rank, by mass and by size.
