@@ -48,6 +48,7 @@ extern opcast::Op op_layernorm2d;
 extern opcast::Op op_layernorm2d_backward;
 extern opcast::Op op_merge_state;
 extern opcast::Op op_merge_states;
+extern opcast::Op op_mla_paged_attention;
 extern opcast::Op op_mla_prefill;
 extern opcast::Op op_moe_align_block_size;
 extern opcast::Op op_moe_permute;
@@ -129,6 +130,7 @@ Op* const kOps[] = {
     &opcast_ops::op_layernorm2d_backward,
     &opcast_ops::op_merge_state,
     &opcast_ops::op_merge_states,
+    &opcast_ops::op_mla_paged_attention,
     &opcast_ops::op_mla_prefill,
     &opcast_ops::op_moe_align_block_size,
     &opcast_ops::op_moe_permute,
@@ -160,6 +162,6 @@ Op* const kOps[] = {
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 76;
+const int kOpCount = 77;
 
 }  // namespace opcast

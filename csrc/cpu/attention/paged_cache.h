@@ -27,6 +27,8 @@ struct PagedRows {
         slot(layout.Stride(nhd ? -3 : -2) * bytes),
         pages(pages),
         slots(slots) {}
+  PagedRows(const char* data, int64_t page, int64_t slot, int64_t pages, int64_t slots)
+      : data(data), page(page), slot(slot), pages(pages), slots(slots) {}
 
   // Writes where so many rows from a key on lie.
   void Find(const int32_t* table, int64_t key, int64_t count, const char** rows) const {
@@ -42,11 +44,12 @@ struct PagedRows {
 struct CacheType {
   opcast::DType type;
   float scale = 1;
+  bool scaled = scale != 1;
 
   bool IsFp8() const {
     return type == opcast::DType::kF8e4m3fn || type == opcast::DType::kF8e4m3fnuz;
   }
-  bool AsFloats() const { return IsFp8() || scale != 1; }
+  bool AsFloats() const { return IsFp8() || scaled; }
   opcast::DType Read() const { return AsFloats() ? opcast::DType::kF32 : type; }
   int64_t Bytes() const { return IsFp8() ? 1 : type == opcast::DType::kF32 ? 4 : 2; }
   int64_t ReadBytes() const { return AsFloats() ? 4 : Bytes(); }

@@ -51,7 +51,6 @@ OPCAST_DEVICE void DecodeStripe(const DecodeCall<T, C, Source>& call, int64_t b,
                                 int64_t head, int64_t kv_head, int heads,
                                 ChunkShared<kHeads>& shared) {
   const Seen seen(call, b);
-  const T* const q = call.q + b * call.q_token + head * call.q_head;
   OPCAST_NO_UNROLL
   for (int64_t n = seen.First() + stripe; n < seen.End(); n += call.stripes) {
     const Chunk chunk = seen.At(n);
@@ -60,7 +59,7 @@ OPCAST_DEVICE void DecodeStripe(const DecodeCall<T, C, Source>& call, int64_t b,
     for (int i = threadIdx.x; i < chunk.count; i += kDecodeThreads)
       call.source.Find(b, kv_head, chunk.first + i, &shared.k[i], &shared.v[i]);
     __syncthreads();
-    ScoreChunk<kWhole, kHeads>(call, chunk, q, heads, shared);
+    ScoreChunk<kWhole, kHeads>(call, chunk, b, head, heads, shared);
     __syncthreads();
     WeighChunk<kHeads>(call, chunk, part, head, heads, shared);
     __syncthreads();

@@ -22,6 +22,8 @@ constexpr int kDecodeThreads = 128, kTeams = kDecodeThreads / kTeam;
 //   int64_t FirstPart(int64_t n) const    where results of its chunks begin in scratch
 //   void Find(int64_t n, int64_t head, int64_t key, int64_t* k, int64_t* v) const   offsets in the
 //                                         caches
+//   kLatent                               whether values are keys, too: then its `latent` are what
+//                                         queries they meet, with strides
 template <class T, class C, class Source>
 struct DecodeCall {
   Source source;
@@ -109,25 +111,56 @@ OPCAST_DEVICE void AddProducts(const T* q, int64_t q_head, int heads, float k_sc
   }
 }
 
-// Writes the scores of a chunk, those of `heads` queries.
+// A part of the columns that queries from `head` on and keys have.
+template <class T, class C>
+struct KeyPart {
+  const T* q;
+  int64_t q_head;
+  const C* k;
+  const float* scale;
+  const int64_t* offsets;  // of the chunk's keys
+  int64_t depth;
+};
+
+template <bool latent, int kHeads, class T, class C, class Source>
+OPCAST_DEVICE KeyPart<T, C> PartOfKeys(const DecodeCall<T, C, Source>& call, int64_t b,
+                                       int64_t head, const ChunkShared<kHeads>& shared) {
+  if constexpr (latent) {
+    const Source& source = call.source;
+    const T* const q = source.latent + b * source.latent_token + head * source.latent_head;
+    return {q, source.latent_head, call.v, call.v_scale, shared.v, call.columns};
+  } else {
+    const T* const q = call.q + b * call.q_token + head * call.q_head;
+    return {q, call.q_head, call.k, call.k_scale, shared.k, call.depth};
+  }
+}
+
+// Writes the scores of a chunk, those of `heads` queries from `head` on.
 template <bool kWhole, int kHeads, class T, class C, class Source>
-OPCAST_DEVICE void ScoreChunk(const DecodeCall<T, C, Source>& call, const Chunk& chunk, const T* q,
-                              int heads, ChunkShared<kHeads>& shared) {
-  constexpr int kKeys = kHeads > 4 ? 4 : 8, kScores = kKeys * kHeads;
+OPCAST_DEVICE void ScoreChunk(const DecodeCall<T, C, Source>& call, const Chunk& chunk, int64_t b,
+                              int64_t head, int heads, ChunkShared<kHeads>& shared) {
+  constexpr int kMostHeads = Source::kLatent ? 1 : 4;  // for which there are registers for 8 keys
+  constexpr int kKeys = kHeads > kMostHeads ? 4 : 8, kScores = kKeys * kHeads;
   constexpr int kOwn = kScores > kTeam ? kScores / kTeam : 1;  // of a lane
+  constexpr int kParts = Source::kLatent ? 2 : 1;
   const int lane = threadIdx.x % kTeam, last = chunk.count - 1;
-  const float k_scale = call.k_scale == nullptr ? 1 : *call.k_scale;
   OPCAST_NO_UNROLL
   for (int base = 0; base < chunk.count; base += kTeams * kKeys) {
     const int key = base + static_cast<int>(threadIdx.x) / kTeam * kKeys;
-    int64_t offsets[kKeys];
-    OPCAST_UNROLL
-    for (int i = 0; i < kKeys; ++i) offsets[i] = shared.k[key + i < last ? key + i : last];
     float sums[kScores] = {};
     OPCAST_NO_UNROLL
-    for (int64_t at = lane * Vector<T>::kSize; at < call.depth; at += kTeam * Vector<T>::kSize)
-      AddProducts<kWhole, kHeads, kKeys>(q, call.q_head, heads, k_scale, call.k, offsets, at,
-                                         call.depth, sums);
+    for (int n = 0; n < kParts; ++n) {  // one loop for both needs fewer registers
+      const KeyPart<T, C> part = n == 0 ? PartOfKeys<false>(call, b, head, shared)
+                                        : PartOfKeys<Source::kLatent>(call, b, head, shared);
+      const float scale = part.scale == nullptr ? 1 : *part.scale;
+      int64_t offsets[kKeys];
+      OPCAST_UNROLL
+      for (int i = 0; i < kKeys; ++i) offsets[i] = part.offsets[key + i < last ? key + i : last];
+      OPCAST_NO_UNROLL
+      for (int64_t at = lane * Vector<T>::kSize; at < part.depth; at += kTeam * Vector<T>::kSize)
+        AddProducts<kWhole, kHeads, kKeys>(part.q, part.q_head, heads, scale, part.k, offsets, at,
+                                           part.depth, sums);
+    }
     AddOverTeam<kScores>(sums);
     OPCAST_UNROLL
     for (int i = 0; i < kOwn; ++i) {

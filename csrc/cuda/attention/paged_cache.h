@@ -21,6 +21,7 @@ struct PagedRows {
 //   int64_t FirstPart(int64_t b, int64_t slots) const   see decode_chunks.h, for one query
 template <class Tables>
 struct PagedSequences {
+  static constexpr bool kLatent = false;
   PagedRows k, v;
   Tables tables;
   int64_t pages, slots, queries;  // of each sequence

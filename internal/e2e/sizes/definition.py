@@ -33,6 +33,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "group_norm": {"C": 2, "S": 2, "num_groups": 1},
     "group_norm_backward": {"C": 2, "S": 2, "num_groups": 1},
     "grouped_topk": {"E": 4, "k": 1, "num_groups": 2, "topk_groups": 1},
+    "mla_paged_attention": {"sm_scale": 1.0, "causal": False},
     "mla_prefill": {"D": 16, "kv_lora_rank": 16, "sm_scale": 1.0},
     "moe_align_block_size": {"num_experts": 1, "block_size": 1},
     "moe_permute": {"num_experts": 1},

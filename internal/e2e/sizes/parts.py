@@ -53,6 +53,7 @@ def some(value: float | list[int]) -> Values:
 
 LAST: dict[str, Values] = {"cu_seqlens_k": lambda n: [n - 2, n]}
 PAGE: dict[str, Values] = {"block_tables": some(0), "seq_lens": some(1)}
+ONE_QUERY: dict[str, Values] = {"cu_seqlens_q": some([0, 1])}
 ONE: dict[str, Values] = {"kv_indptr": some([0, 1]), "kv_indices": some(0)}
 ROW = Part(repeats=True, edge=2048)
 GATES = ("gelu_and_mul", "gelu_tanh_and_mul", "silu_and_mul", "swigluoai_and_mul")
@@ -94,6 +95,12 @@ PARTS: dict[tuple[str, str], Part] = {
     ("layer_norm_backward", "N"): ROW,
     ("layernorm2d", "N"): ROW,
     ("merge_states", "S"): Part({"s_parts": -np.inf}),
+    ("mla_paged_attention", "Dr"): Part({"q_pe": 0}, PAGE | ONE_QUERY),
+    ("mla_paged_attention", "H"): Part(contents=PAGE | ONE_QUERY),
+    ("mla_paged_attention", "M"): Part(contents=PAGE, sizes={"B": 2}),
+    ("mla_paged_attention", "N"): Part(contents=PAGE | {"cu_seqlens_q": until}),
+    ("mla_paged_attention", "P"): Part(contents=PAGE | ONE_QUERY | {"block_tables": back}, pages=True),
+    ("mla_paged_attention", "S"): Part(contents=ONE_QUERY | {"block_tables": some(1), "seq_lens": some(3)}, sizes={"P": 2}),
     ("mla_prefill", "D"): Part({"q": 0, "kv": 0}, edge=32),
     ("mla_prefill", "Tk"): Part(contents=LAST, pages=True),
     ("mla_prefill", "Tq"): Part(contents={"cu_seqlens_q": until}),

@@ -411,6 +411,21 @@ def merge_states(
     *,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def mla_paged_attention(
+    q_nope: ndarray,
+    q_pe: ndarray,
+    ckv_cache: ndarray,
+    kpe_cache: ndarray,
+    block_tables: ndarray,
+    seq_lens: ndarray,
+    cu_seqlens_q: ndarray,
+    ckv_scale: ndarray | None = None,
+    kpe_scale: ndarray | None = None,
+    *,
+    sm_scale: float,
+    causal: bool = True,
+    out: tuple[ndarray, ndarray] | None = None,
+) -> tuple[ndarray, ndarray]: ...
 def mla_prefill(
     q: ndarray,
     kv: ndarray,

@@ -345,6 +345,20 @@ def merge_states(
     v_parts: Array | NDArray[Any],
     s_parts: Array | NDArray[Any],
 ) -> tuple[Array, Array]: ...
+def mla_paged_attention(
+    q_nope: Array | NDArray[Any],
+    q_pe: Array | NDArray[Any],
+    ckv_cache: Array | NDArray[Any],
+    kpe_cache: Array | NDArray[Any],
+    block_tables: Array | NDArray[Any],
+    seq_lens: Array | NDArray[Any],
+    cu_seqlens_q: Array | NDArray[Any],
+    ckv_scale: Array | NDArray[Any] | None = None,
+    kpe_scale: Array | NDArray[Any] | None = None,
+    *,
+    sm_scale: float,
+    causal: bool = True,
+) -> tuple[Array, Array]: ...
 def mla_prefill(
     q: Array | NDArray[Any],
     kv: Array | NDArray[Any],

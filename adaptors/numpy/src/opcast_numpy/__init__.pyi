@@ -428,6 +428,21 @@ def merge_states(
     *,
     out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
 ) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
+def mla_paged_attention(
+    q_nope: NDArray[_T],
+    q_pe: NDArray[_T],
+    ckv_cache: NDArray[_C],
+    kpe_cache: NDArray[_C],
+    block_tables: NDArray[np.int32],
+    seq_lens: NDArray[np.int32],
+    cu_seqlens_q: NDArray[np.int32],
+    ckv_scale: NDArray[np.float32] | None = None,
+    kpe_scale: NDArray[np.float32] | None = None,
+    *,
+    sm_scale: float,
+    causal: bool = True,
+    out: tuple[NDArray[_T], NDArray[np.float32]] | None = None,
+) -> tuple[NDArray[_T], NDArray[np.float32]]: ...
 def mla_prefill(
     q: NDArray[_T],
     kv: NDArray[_T],

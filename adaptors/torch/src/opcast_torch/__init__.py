@@ -54,6 +54,7 @@ from ._ops.layernorm2d import layernorm2d
 from ._ops.layernorm2d_backward import layernorm2d_backward
 from ._ops.merge_state import merge_state
 from ._ops.merge_states import merge_states
+from ._ops.mla_paged_attention import mla_paged_attention
 from ._ops.mla_prefill import mla_prefill
 from ._ops.moe_align_block_size import moe_align_block_size
 from ._ops.moe_permute import moe_permute
@@ -137,6 +138,7 @@ __all__ = [
     "layers",
     "merge_state",
     "merge_states",
+    "mla_paged_attention",
     "mla_prefill",
     "moe_align_block_size",
     "moe_permute",

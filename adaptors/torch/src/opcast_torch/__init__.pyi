@@ -402,6 +402,21 @@ def merge_states(
     *,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def mla_paged_attention(
+    q_nope: Tensor,
+    q_pe: Tensor,
+    ckv_cache: Tensor,
+    kpe_cache: Tensor,
+    block_tables: Tensor,
+    seq_lens: Tensor,
+    cu_seqlens_q: Tensor,
+    ckv_scale: Tensor | None = None,
+    kpe_scale: Tensor | None = None,
+    *,
+    sm_scale: float,
+    causal: bool = True,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> tuple[Tensor, Tensor]: ...
 def mla_prefill(
     q: Tensor,
     kv: Tensor,

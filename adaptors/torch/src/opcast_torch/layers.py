@@ -33,6 +33,7 @@ from ._ops.grouped_topk import grouped_topk
 from ._ops.layernorm2d import layernorm2d
 from ._ops.merge_state import merge_state
 from ._ops.merge_states import merge_states
+from ._ops.mla_paged_attention import mla_paged_attention
 from ._ops.mla_prefill import mla_prefill
 from ._ops.moe_align_block_size import moe_align_block_size
 from ._ops.paged_attention import paged_attention
@@ -77,6 +78,7 @@ __all__ = [
     "GroupedTopK",
     "LayerNorm",
     "Linear",
+    "MLAPagedAttention",
     "MLAPrefill",
     "MergeState",
     "MergeStates",
@@ -674,6 +676,55 @@ class Linear(_rt.Layer):
     def forward(self, a: Tensor) -> Tensor:
         """Call gemm."""
         return _rt.call(Linear, self, a)
+
+
+@_rt.layer(
+    mla_paged_attention,
+    inputs=(None, None, None, None, None, None, None, None, None),
+    attrs=(_rt.Arg("sm_scale", ("sm_scale",)), _rt.Arg("causal", ("causal",))),
+)
+class MLAPagedAttention(_rt.Layer):
+    """Absorbed multi-head latent attention over paged caches of latent and rotary columns.
+
+    Attributes
+    ----------
+    sm_scale : float
+        Scale of the scores: that of the heads before they were absorbed, so there is no default. At
+        least 0.
+    causal : bool, default True
+        Whether the last query of a sequence sees all keys, the one before it all but the last, and
+        so on. Else each sees all.
+    """
+
+    has_backward = False
+    can_torch_compile = True
+
+    def forward(
+        self,
+        q_nope: Tensor,
+        q_pe: Tensor,
+        ckv_cache: Tensor,
+        kpe_cache: Tensor,
+        block_tables: Tensor,
+        seq_lens: Tensor,
+        cu_seqlens_q: Tensor,
+        ckv_scale: Tensor | None = None,
+        kpe_scale: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Call mla_paged_attention."""
+        return _rt.call(
+            MLAPagedAttention,
+            self,
+            q_nope,
+            q_pe,
+            ckv_cache,
+            kpe_cache,
+            block_tables,
+            seq_lens,
+            cu_seqlens_q,
+            ckv_scale,
+            kpe_scale,
+        )
 
 
 @_rt.layer(

@@ -3944,6 +3944,201 @@ def merge_states(
     return specs, ()
 
 
+def mla_paged_attention(
+    fw: Framework,
+    q_nope_: Any,
+    q_pe_: Any,
+    ckv_cache_: Any,
+    kpe_cache_: Any,
+    block_tables_: Any,
+    seq_lens_: Any,
+    cu_seqlens_q_: Any,
+    ckv_scale_: Any,
+    kpe_scale_: Any,
+    sm_scale_: Any,
+    causal_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of mla_paged_attention."""
+    op = "mla_paged_attention"
+    _r.required(
+        op,
+        (
+            ("q_nope", q_nope_),
+            ("q_pe", q_pe_),
+            ("ckv_cache", ckv_cache_),
+            ("kpe_cache", kpe_cache_),
+            ("block_tables", block_tables_),
+            ("seq_lens", seq_lens_),
+            ("cu_seqlens_q", cu_seqlens_q_),
+        ),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("q_nope", q_nope_),
+            ("q_pe", q_pe_),
+            ("ckv_cache", ckv_cache_),
+            ("kpe_cache", kpe_cache_),
+            ("block_tables", block_tables_),
+            ("seq_lens", seq_lens_),
+            ("cu_seqlens_q", cu_seqlens_q_),
+            ("ckv_scale", ckv_scale_),
+            ("kpe_scale", kpe_scale_),
+        ),
+    )
+    sm_scale_ = _r.as_float(op, "sm_scale", sm_scale_)
+    if not sm_scale_ >= 0:
+        raise _r.at_least(op, "sm_scale", "0", sm_scale_)
+    causal_ = _r.as_bool(op, "causal", causal_)
+    _r.same_device(fw, op, "q_pe", q_pe_, "q_nope", q_nope_)
+    _r.same_device(fw, op, "ckv_cache", ckv_cache_, "q_nope", q_nope_)
+    _r.same_device(fw, op, "kpe_cache", kpe_cache_, "q_nope", q_nope_)
+    _r.same_device(fw, op, "block_tables", block_tables_, "q_nope", q_nope_)
+    _r.same_device(fw, op, "seq_lens", seq_lens_, "q_nope", q_nope_)
+    _r.same_device(fw, op, "cu_seqlens_q", cu_seqlens_q_, "q_nope", q_nope_)
+    if ckv_scale_ is not None:
+        _r.same_device(fw, op, "ckv_scale", ckv_scale_, "q_nope", q_nope_)
+    if kpe_scale_ is not None:
+        _r.same_device(fw, op, "kpe_scale", kpe_scale_, "q_nope", q_nope_)
+    T_ = q_nope_t = fw.dtype(q_nope_)
+    if q_nope_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "q_nope", ("float32", "float16", "bfloat16"), q_nope_t)
+    q_nope_s = fw.shape(q_nope_)
+    if len(q_nope_s) != 3:
+        raise _r.rank(op, "q_nope", 3, q_nope_s)
+    N_ = q_nope_s[0]
+    H_ = q_nope_s[1]
+    Dc_ = q_nope_s[2]
+    q_pe_t = fw.dtype(q_pe_)
+    if q_pe_t != T_:
+        raise _r.dtype_as(op, "q_pe", T_, "q_nope", q_pe_t)
+    q_pe_s = fw.shape(q_pe_)
+    if len(q_pe_s) != 3:
+        raise _r.rank(op, "q_pe", 3, q_pe_s)
+    if q_pe_s[0] != N_:
+        raise _r.size(op, "q_pe", q_pe_s, 0, N_, (("N", N_, "q_nope"),))
+    if q_pe_s[1] != H_:
+        raise _r.size(op, "q_pe", q_pe_s, 1, H_, (("H", H_, "q_nope"),))
+    Dr_ = q_pe_s[2]
+    C_ = ckv_cache_t = fw.dtype(ckv_cache_)
+    if ckv_cache_t not in ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"):
+        raise _r.dtype_in(
+            op,
+            "ckv_cache",
+            ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"),
+            ckv_cache_t,
+        )
+    ckv_cache_s = fw.shape(ckv_cache_)
+    if len(ckv_cache_s) != 3:
+        raise _r.rank(op, "ckv_cache", 3, ckv_cache_s)
+    P_ = ckv_cache_s[0]
+    S_ = ckv_cache_s[1]
+    if ckv_cache_s[2] != Dc_:
+        raise _r.size(op, "ckv_cache", ckv_cache_s, 2, Dc_, (("Dc", Dc_, "q_nope"),))
+    kpe_cache_t = fw.dtype(kpe_cache_)
+    if kpe_cache_t != C_:
+        raise _r.dtype_as(op, "kpe_cache", C_, "ckv_cache", kpe_cache_t)
+    kpe_cache_s = fw.shape(kpe_cache_)
+    if len(kpe_cache_s) != 3:
+        raise _r.rank(op, "kpe_cache", 3, kpe_cache_s)
+    if kpe_cache_s[0] != P_:
+        raise _r.size(op, "kpe_cache", kpe_cache_s, 0, P_, (("P", P_, "ckv_cache"),))
+    if kpe_cache_s[1] != S_:
+        raise _r.size(op, "kpe_cache", kpe_cache_s, 1, S_, (("S", S_, "ckv_cache"),))
+    if kpe_cache_s[2] != Dr_:
+        raise _r.size(op, "kpe_cache", kpe_cache_s, 2, Dr_, (("Dr", Dr_, "q_pe"),))
+    block_tables_t = fw.dtype(block_tables_)
+    if block_tables_t not in ("int32",):
+        raise _r.dtype_in(op, "block_tables", ("int32",), block_tables_t)
+    block_tables_s = fw.shape(block_tables_)
+    if len(block_tables_s) != 2:
+        raise _r.rank(op, "block_tables", 2, block_tables_s)
+    B_ = block_tables_s[0]
+    M_ = block_tables_s[1]
+    seq_lens_t = fw.dtype(seq_lens_)
+    if seq_lens_t not in ("int32",):
+        raise _r.dtype_in(op, "seq_lens", ("int32",), seq_lens_t)
+    seq_lens_s = fw.shape(seq_lens_)
+    if len(seq_lens_s) != 1:
+        raise _r.rank(op, "seq_lens", 1, seq_lens_s)
+    if seq_lens_s[0] != B_:
+        raise _r.size(op, "seq_lens", seq_lens_s, 0, B_, (("B", B_, "block_tables"),))
+    cu_seqlens_q_t = fw.dtype(cu_seqlens_q_)
+    if cu_seqlens_q_t not in ("int32",):
+        raise _r.dtype_in(op, "cu_seqlens_q", ("int32",), cu_seqlens_q_t)
+    cu_seqlens_q_s = fw.shape(cu_seqlens_q_)
+    if len(cu_seqlens_q_s) != 1:
+        raise _r.rank(op, "cu_seqlens_q", 1, cu_seqlens_q_s)
+    if cu_seqlens_q_s[0] != _a.fit(op, B_ + 1):
+        raise _r.size(
+            op,
+            "cu_seqlens_q",
+            cu_seqlens_q_s,
+            0,
+            _a.fit(op, B_ + 1),
+            (("B", B_, "block_tables"),),
+        )
+    if ckv_scale_ is not None:
+        ckv_scale_t = fw.dtype(ckv_scale_)
+        if ckv_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "ckv_scale", ("float32",), ckv_scale_t)
+        ckv_scale_s = fw.shape(ckv_scale_)
+        if len(ckv_scale_s) != 1:
+            raise _r.rank(op, "ckv_scale", 1, ckv_scale_s)
+        if ckv_scale_s[0] != 1:
+            raise _r.size(op, "ckv_scale", ckv_scale_s, 0, 1, ())
+    if kpe_scale_ is not None:
+        kpe_scale_t = fw.dtype(kpe_scale_)
+        if kpe_scale_t not in ("float32",):
+            raise _r.dtype_in(op, "kpe_scale", ("float32",), kpe_scale_t)
+        kpe_scale_s = fw.shape(kpe_scale_)
+        if len(kpe_scale_s) != 1:
+            raise _r.rank(op, "kpe_scale", 1, kpe_scale_s)
+        if kpe_scale_s[0] != 1:
+            raise _r.size(op, "kpe_scale", kpe_scale_s, 0, 1, ())
+    chunks_ = _a.ceildiv(op, _a.fit(op, M_ * S_), 256)
+    if not (((C_ == T_) or (C_ == "float8_e4m3fn")) or (C_ == "float8_e4m3fnuz")):
+        raise _r.require(
+            op,
+            "C == T or C == f8e4m3fn or C == f8e4m3fnuz",
+            (("C", C_, ""), ("T", T_, "")),
+            "cast ckv_cache or q_nope",
+        )
+    if _a.fit(op, N_ * chunks_) < 0:
+        raise _r.negative_size(op, "scratch sums", "N*chunks", _a.fit(op, N_ * chunks_))
+    if _a.fit(op, N_ * chunks_) < 0:
+        raise _r.negative_size(op, "scratch states", "N*chunks", _a.fit(op, N_ * chunks_))
+    specs: _m.Specs = (
+        ((N_, H_, Dc_), T_),
+        ((N_, H_), "float32"),
+        ((_a.fit(op, N_ * chunks_), H_, Dc_), "float32"),
+        ((_a.fit(op, N_ * chunks_), H_, 2), "float32"),
+    )
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("o", "lse"),
+            specs,
+            out,
+            (
+                ("q_nope", q_nope_),
+                ("q_pe", q_pe_),
+                ("ckv_cache", ckv_cache_),
+                ("kpe_cache", kpe_cache_),
+                ("block_tables", block_tables_),
+                ("seq_lens", seq_lens_),
+                ("cu_seqlens_q", cu_seqlens_q_),
+                ("ckv_scale", ckv_scale_),
+                ("kpe_scale", kpe_scale_),
+            ),
+            ("q_nope", ""),
+        )
+    return specs, (sm_scale_, causal_)
+
+
 def mla_prefill(
     fw: Framework,
     q_: Any,
@@ -6865,6 +7060,37 @@ def _flops_merge_states(
     return flops__
 
 
+def _flops_mla_paged_attention(
+    fw: Framework,
+    q_nope_: Any,
+    q_pe_: Any,
+    ckv_cache_: Any,
+    kpe_cache_: Any,
+    block_tables_: Any,
+    seq_lens_: Any,
+    cu_seqlens_q_: Any,
+    ckv_scale_: Any,
+    kpe_scale_: Any,
+    sm_scale_: Any,
+    causal_: Any,
+) -> int:
+    """Return how many operations a call of mla_paged_attention needs."""
+    op = "mla_paged_attention"
+    q_nope_s = fw.shape(q_nope_)
+    N_ = q_nope_s[0]
+    H_ = q_nope_s[1]
+    Dc_ = q_nope_s[2]
+    q_pe_s = fw.shape(q_pe_)
+    Dr_ = q_pe_s[2]
+    ckv_cache_s = fw.shape(ckv_cache_)
+    S_ = ckv_cache_s[1]
+    block_tables_s = fw.shape(block_tables_)
+    M_ = block_tables_s[1]
+    _flops_1_ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 2 * N_) * M_) * S_) * H_)
+    flops__ = _a.fit(op, _flops_1_ * _a.fit(op, _a.fit(op, 2 * Dc_) + Dr_))
+    return flops__
+
+
 def _flops_mla_prefill(
     fw: Framework,
     q_: Any,
@@ -7186,6 +7412,7 @@ FLOPS: dict[str, Callable[..., int]] = {
     "layer_norm_backward": _flops_layer_norm_backward,
     "merge_state": _flops_merge_state,
     "merge_states": _flops_merge_states,
+    "mla_paged_attention": _flops_mla_paged_attention,
     "mla_prefill": _flops_mla_prefill,
     "moe_unpermute": _flops_moe_unpermute,
     "moe_unpermute_backward": _flops_moe_unpermute_backward,

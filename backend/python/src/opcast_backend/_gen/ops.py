@@ -86,6 +86,7 @@ class OpKind(IntEnum):
     Layernorm2dBackward = 14
     MergeState = 56
     MergeStates = 57
+    MlaPagedAttention = 89
     MlaPrefill = 70
     MoeAlignBlockSize = 76
     MoePermute = 77
@@ -3050,6 +3051,140 @@ OPS: dict[str, Op] = {
             ("merge_states_cuda", "cuda", False),
             ("merge_states_cuda", "rocm", False),
         ),
+    ),
+    "mla_paged_attention": Op(
+        name="mla_paged_attention",
+        kind=OpKind.MlaPagedAttention,
+        doc="Absorbed multi-head latent attention over paged caches of latent and rotary columns.",
+        file="opdefs/attention/mla_paged_attention.toml",
+        schema=0x170361C5A4C3B18B,
+        dtypes={
+            "T": ("float32", "float16", "bfloat16"),
+            "C": ("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz"),
+        },
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg(
+                "q_nope",
+                "T[N, H, Dc]",
+                "Latent columns of the queries; all heads meet the same keys.",
+                stride="last",
+                dims=("N", "H", "Dc"),
+            ),
+            Arg(
+                "q_pe",
+                "T[N, H, Dr]",
+                "Their rotary columns.",
+                stride="last",
+                dims=("N", "H", "Dr"),
+            ),
+            Arg(
+                "ckv_cache",
+                "C[P, S, Dc]",
+                "Pages of S slots for latent columns of keys, which are the values, too.",
+                stride="last",
+                dims=("P", "S", "Dc"),
+            ),
+            Arg(
+                "kpe_cache",
+                "C[P, S, Dr]",
+                "Pages for rotary columns of keys.",
+                stride="last",
+                dims=("P", "S", "Dr"),
+            ),
+            Arg(
+                "block_tables",
+                "i32[B, M]",
+                "Pages of each sequence, in order; those beyond its length are not read.",
+                dims=("B", "M"),
+            ),
+            Arg("seq_lens", "i32[B]", "How many keys each sequence has.", dims=("B",)),
+            Arg(
+                "cu_seqlens_q",
+                "i32[B + 1]",
+                "Sequence i owns queries cu_seqlens_q[i] to cu_seqlens_q[i+1].",
+                dims=("B + 1",),
+            ),
+            Arg(
+                "ckv_scale",
+                "f32[1]",
+                "What the latent columns of the cache are multiplied by, such as those that reshape_and_cache divided.",
+                optional=True,
+                dims=("1",),
+            ),
+            Arg(
+                "kpe_scale",
+                "f32[1]",
+                "What its rotary columns are multiplied by.",
+                optional=True,
+                dims=("1",),
+            ),
+        ),
+        attrs=(
+            Attr(
+                "sm_scale",
+                "float",
+                "Scale of the scores: that of the heads before they were absorbed, so there is no default.",
+                True,
+            ),
+            Attr(
+                "causal",
+                "bool",
+                "Whether the last query of a sequence sees all keys, the one before it all but the last, and so on. Else each sees all.",
+                False,
+                True,
+            ),
+        ),
+        outputs=(
+            Arg(
+                "o",
+                "T[N, H, Dc]",
+                "The attention, in latent columns; zero for queries that see no key, or belong to no sequence.",
+                dims=("N", "H", "Dc"),
+            ),
+            Arg("lse", "f32[N, H]", "Log-sum-exp of the scores.", dims=("N", "H")),
+        ),
+        parallel=("H",),
+        sums=(),
+        vmap=(("H", ("q_nope", "q_pe")),),
+        call="mla_paged_attention(q_nope, q_pe, ckv_cache, kpe_cache, block_tables, seq_lens, cu_seqlens_q, ckv_scale=None, kpe_scale=None, *, sm_scale, causal=True) -> o, lse",
+        facts=(
+            ("gradient", "none"),
+            (
+                "vmap",
+                "merged over q_nope and q_pe; a loop over slices when ckv_cache, kpe_cache, block_tables, seq_lens, cu_seqlens_q, ckv_scale or kpe_scale is mapped",
+            ),
+            ("sharding", "along H; N, Dc, Dr, P, S, B, M and B + 1 gathered"),
+            ("batch invariance", "along H"),
+            (
+                "autocast",
+                "q_nope and q_pe cast to the dtype of autocast; ckv_cache and kpe_cache cast to the dtype of autocast",
+            ),
+            (
+                "copies",
+                "block_tables, seq_lens, cu_seqlens_q, ckv_scale and kpe_scale when not contiguous; q_nope, q_pe, ckv_cache and kpe_cache when the last dimension is not contiguous",
+            ),
+        ),
+        kernels=(
+            ("mla_paged_attention_cuda", "cuda", True),
+            ("mla_paged_attention_cuda", "rocm", True),
+            ("mla_paged_attention", "cpu", False),
+        ),
+        scratch=(
+            Arg(
+                "sums",
+                "f32[N*chunks, H, Dc]",
+                "Weighted values of each chunk of 256 keys.",
+                dims=("N*chunks", "H", "Dc"),
+            ),
+            Arg(
+                "states",
+                "f32[N*chunks, H, 2]",
+                "Its largest score, and the sum of the weights relative to that.",
+                dims=("N*chunks", "H", "2"),
+            ),
+        ),
+        autocast="lower",
     ),
     "mla_prefill": Op(
         name="mla_prefill",

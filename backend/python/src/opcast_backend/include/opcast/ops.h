@@ -1241,6 +1241,45 @@ inline void merge_states(DLTensor* v, DLTensor* s, const DLTensor* v_parts, cons
   call_.Run(&__tvm_ffi_merge_states);
 }
 
+extern "C" int __tvm_ffi_mla_paged_attention(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// Absorbed multi-head latent attention over paged caches of latent and rotary columns.
+//
+// o: T[N, H, Dc]. The attention, in latent columns; zero for queries that see no key, or belong to no sequence.
+// lse: f32[N, H]. Log-sum-exp of the scores.
+// q_nope: T[N, H, Dc]. Latent columns of the queries; all heads meet the same keys.
+// q_pe: T[N, H, Dr]. Their rotary columns.
+// ckv_cache: C[P, S, Dc]. Pages of S slots for latent columns of keys, which are the values, too.
+// kpe_cache: C[P, S, Dr]. Pages for rotary columns of keys.
+// block_tables: i32[B, M]. Pages of each sequence, in order; those beyond its length are not read.
+// seq_lens: i32[B]. How many keys each sequence has.
+// cu_seqlens_q: i32[B + 1]. Sequence i owns queries cu_seqlens_q[i] to cu_seqlens_q[i+1].
+// ckv_scale: f32[1], null when absent. What the latent columns of the cache are multiplied by, such as those that reshape_and_cache divided.
+// kpe_scale: f32[1], null when absent. What its rotary columns are multiplied by.
+// sm_scale: Scale of the scores: that of the heads before they were absorbed, so there is no default.
+// causal: Whether the last query of a sequence sees all keys, the one before it all but the last, and so on. Else each sees all.
+// sums: f32[N*chunks, H, Dc], scratch, null for kernels that take none. Weighted values of each chunk of 256 keys.
+// states: f32[N*chunks, H, 2], scratch, null for kernels that take none. Its largest score, and the sum of the weights relative to that.
+inline void mla_paged_attention(DLTensor* o, DLTensor* lse, const DLTensor* q_nope, const DLTensor* q_pe, const DLTensor* ckv_cache, const DLTensor* kpe_cache, const DLTensor* block_tables, const DLTensor* seq_lens, const DLTensor* cu_seqlens_q, const DLTensor* ckv_scale, const DLTensor* kpe_scale, double sm_scale, bool causal = true, DLTensor* sums = nullptr, DLTensor* states = nullptr) {
+  internal_::Call call_;
+  call_.Array(o);
+  call_.Array(lse);
+  call_.Array(q_nope);
+  call_.Array(q_pe);
+  call_.Array(ckv_cache);
+  call_.Array(kpe_cache);
+  call_.Array(block_tables);
+  call_.Array(seq_lens);
+  call_.Array(cu_seqlens_q);
+  call_.Array(ckv_scale);
+  call_.Array(kpe_scale);
+  call_.Value(sm_scale);
+  call_.Value(causal);
+  call_.Array(sums);
+  call_.Array(states);
+  call_.Run(&__tvm_ffi_mla_paged_attention);
+}
+
 extern "C" int __tvm_ffi_mla_prefill(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 // Multi-head latent attention of ragged sequences, absorbed: all heads read the same rows.
