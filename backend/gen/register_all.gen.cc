@@ -26,6 +26,7 @@ extern opcast::Op op_fused_add_rms_norm;
 extern opcast::Op op_fused_moe;
 extern opcast::Op op_fused_moe_fp4;
 extern opcast::Op op_fused_moe_fp8;
+extern opcast::Op op_gated_delta_rule;
 extern opcast::Op op_gelu;
 extern opcast::Op op_gelu_and_mul;
 extern opcast::Op op_gelu_and_mul_backward;
@@ -108,6 +109,7 @@ Op* const kOps[] = {
     &opcast_ops::op_fused_moe,
     &opcast_ops::op_fused_moe_fp4,
     &opcast_ops::op_fused_moe_fp8,
+    &opcast_ops::op_gated_delta_rule,
     &opcast_ops::op_gelu,
     &opcast_ops::op_gelu_and_mul,
     &opcast_ops::op_gelu_and_mul_backward,
@@ -162,6 +164,6 @@ Op* const kOps[] = {
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 77;
+const int kOpCount = 78;
 
 }  // namespace opcast

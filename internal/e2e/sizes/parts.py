@@ -76,6 +76,8 @@ PARTS: dict[tuple[str, str], Part] = {
     ("flash_attn_varlen_backward", "Dv"): Part({"v": 0, "o": 0, "grad_o": 0}),
     ("flash_attn_varlen_backward", "Hk"): Part(along=("Hq",)),
     ("flash_attn_varlen_backward", "Tk"): Part(contents=LAST, pages=True),
+    ("gated_delta_rule", "N"): Part(contents={"cu_seqlens": some([0, 1]), "state_indices": some(0)}),
+    ("gated_delta_rule", "P"): Part(contents={"cu_seqlens": some([0, 1]), "state_indices": back}, pages=True),
     ("gemm_a8w8", "K"): Part({"a": 0}, edge=16),
     ("gemm_a8w8_blockscale", "K"): Part({"a": 0}, edge=256, unit=128),
     ("gemm_a8w8_blockscale", "N"): Part(edge=256, unit=128),

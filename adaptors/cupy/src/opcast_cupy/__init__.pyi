@@ -240,6 +240,19 @@ def fused_moe_fp8(
     out_dtype: DTypeLike | None = None,
     out: ndarray | None = None,
 ) -> ndarray: ...
+def gated_delta_rule(
+    q: ndarray,
+    k: ndarray,
+    v: ndarray,
+    g: ndarray,
+    beta: ndarray,
+    state: ndarray,
+    cu_seqlens: ndarray,
+    state_indices: ndarray,
+    *,
+    scale: float | None = None,
+    use_qk_l2norm: bool = False,
+) -> tuple[ndarray, ndarray]: ...
 def gelu(
     x: ndarray,
     *,

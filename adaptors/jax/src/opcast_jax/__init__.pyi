@@ -212,6 +212,19 @@ def fused_moe_fp8(
     gate_first: bool = True,
     out_dtype: DTypeLike | None = None,
 ) -> Array: ...
+def gated_delta_rule(
+    q: Array | NDArray[Any],
+    k: Array | NDArray[Any],
+    v: Array | NDArray[Any],
+    g: Array | NDArray[Any],
+    beta: Array | NDArray[Any],
+    state: Array | NDArray[Any],
+    cu_seqlens: Array | NDArray[Any],
+    state_indices: Array | NDArray[Any],
+    *,
+    scale: float | None = None,
+    use_qk_l2norm: bool = False,
+) -> tuple[Array, Array]: ...
 def gelu(x: Array | NDArray[Any], *, approximate: Literal["none", "tanh"]) -> Array: ...
 def gelu_and_mul(x: Array | NDArray[Any]) -> Array: ...
 def gelu_and_mul_backward(grad_y: Array | NDArray[Any], x: Array | NDArray[Any]) -> Array: ...

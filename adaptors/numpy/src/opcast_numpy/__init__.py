@@ -31,6 +31,7 @@ from ._ops.fused_add_rms_norm import fused_add_rms_norm
 from ._ops.fused_moe import fused_moe
 from ._ops.fused_moe_fp4 import fused_moe_fp4
 from ._ops.fused_moe_fp8 import fused_moe_fp8
+from ._ops.gated_delta_rule import gated_delta_rule
 from ._ops.gelu import gelu
 from ._ops.gelu_and_mul import gelu_and_mul
 from ._ops.gelu_and_mul_backward import gelu_and_mul_backward
@@ -112,6 +113,7 @@ __all__ = [
     "fused_moe",
     "fused_moe_fp4",
     "fused_moe_fp8",
+    "gated_delta_rule",
     "gelu",
     "gelu_and_mul",
     "gelu_and_mul_backward",

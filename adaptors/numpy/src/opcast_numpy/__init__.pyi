@@ -257,6 +257,19 @@ def fused_moe_fp8(
     out_dtype: DTypeLike | None = None,
     out: NDArray[Any] | None = None,
 ) -> NDArray[Any]: ...
+def gated_delta_rule(
+    q: NDArray[_T],
+    k: NDArray[_T],
+    v: NDArray[_T],
+    g: NDArray[np.float32],
+    beta: NDArray[np.float32],
+    state: NDArray[_S],
+    cu_seqlens: NDArray[np.int32],
+    state_indices: NDArray[np.int32],
+    *,
+    scale: float | None = None,
+    use_qk_l2norm: bool = False,
+) -> tuple[NDArray[_T], NDArray[_S]]: ...
 def gelu(
     x: NDArray[_T],
     *,

@@ -234,6 +234,19 @@ def fused_moe_fp8(
     out_dtype: dtype | str | None = None,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def gated_delta_rule(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    g: Tensor,
+    beta: Tensor,
+    state: Tensor,
+    cu_seqlens: Tensor,
+    state_indices: Tensor,
+    *,
+    scale: float | None = None,
+    use_qk_l2norm: bool = False,
+) -> tuple[Tensor, Tensor]: ...
 def gelu(
     x: Tensor,
     *,

@@ -2475,6 +2475,166 @@ def fused_moe_fp8(
     return specs, (activation_, gate_first_)
 
 
+def gated_delta_rule(
+    fw: Framework,
+    q_: Any,
+    k_: Any,
+    v_: Any,
+    g_: Any,
+    beta_: Any,
+    state_: Any,
+    cu_seqlens_: Any,
+    state_indices_: Any,
+    scale_: Any,
+    use_qk_l2norm_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of gated_delta_rule."""
+    op = "gated_delta_rule"
+    _r.required(
+        op,
+        (
+            ("q", q_),
+            ("k", k_),
+            ("v", v_),
+            ("g", g_),
+            ("beta", beta_),
+            ("state", state_),
+            ("cu_seqlens", cu_seqlens_),
+            ("state_indices", state_indices_),
+        ),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("q", q_),
+            ("k", k_),
+            ("v", v_),
+            ("g", g_),
+            ("beta", beta_),
+            ("state", state_),
+            ("cu_seqlens", cu_seqlens_),
+            ("state_indices", state_indices_),
+        ),
+    )
+    if scale_ is not None:
+        scale_ = _r.as_float(op, "scale", scale_)
+        if not scale_ >= 0:
+            raise _r.at_least(op, "scale", "0", scale_)
+    use_qk_l2norm_ = _r.as_bool(op, "use_qk_l2norm", use_qk_l2norm_)
+    _r.same_device(fw, op, "k", k_, "q", q_)
+    _r.same_device(fw, op, "v", v_, "q", q_)
+    _r.same_device(fw, op, "g", g_, "q", q_)
+    _r.same_device(fw, op, "beta", beta_, "q", q_)
+    _r.same_device(fw, op, "state", state_, "q", q_)
+    _r.same_device(fw, op, "cu_seqlens", cu_seqlens_, "q", q_)
+    _r.same_device(fw, op, "state_indices", state_indices_, "q", q_)
+    T_ = q_t = fw.dtype(q_)
+    if q_t not in ("float32", "float16", "bfloat16"):
+        raise _r.dtype_in(op, "q", ("float32", "float16", "bfloat16"), q_t)
+    q_s = fw.shape(q_)
+    if len(q_s) != 3:
+        raise _r.rank(op, "q", 3, q_s)
+    N_ = q_s[0]
+    Hk_ = q_s[1]
+    K_ = q_s[2]
+    k_t = fw.dtype(k_)
+    if k_t != T_:
+        raise _r.dtype_as(op, "k", T_, "q", k_t)
+    k_s = fw.shape(k_)
+    if len(k_s) != 3:
+        raise _r.rank(op, "k", 3, k_s)
+    if k_s[0] != N_:
+        raise _r.size(op, "k", k_s, 0, N_, (("N", N_, "q"),))
+    if k_s[1] != Hk_:
+        raise _r.size(op, "k", k_s, 1, Hk_, (("Hk", Hk_, "q"),))
+    if k_s[2] != K_:
+        raise _r.size(op, "k", k_s, 2, K_, (("K", K_, "q"),))
+    v_t = fw.dtype(v_)
+    if v_t != T_:
+        raise _r.dtype_as(op, "v", T_, "q", v_t)
+    v_s = fw.shape(v_)
+    if len(v_s) != 3:
+        raise _r.rank(op, "v", 3, v_s)
+    if v_s[0] != N_:
+        raise _r.size(op, "v", v_s, 0, N_, (("N", N_, "q"),))
+    Hv_ = v_s[1]
+    V_ = v_s[2]
+    g_t = fw.dtype(g_)
+    if g_t not in ("float32",):
+        raise _r.dtype_in(op, "g", ("float32",), g_t)
+    g_s = fw.shape(g_)
+    if len(g_s) != 3:
+        raise _r.rank(op, "g", 3, g_s)
+    if g_s[0] != N_:
+        raise _r.size(op, "g", g_s, 0, N_, (("N", N_, "q"),))
+    if g_s[1] != Hv_:
+        raise _r.size(op, "g", g_s, 1, Hv_, (("Hv", Hv_, "v"),))
+    Kg_ = g_s[2]
+    beta_t = fw.dtype(beta_)
+    if beta_t not in ("float32",):
+        raise _r.dtype_in(op, "beta", ("float32",), beta_t)
+    beta_s = fw.shape(beta_)
+    if len(beta_s) != 2:
+        raise _r.rank(op, "beta", 2, beta_s)
+    if beta_s[0] != N_:
+        raise _r.size(op, "beta", beta_s, 0, N_, (("N", N_, "q"),))
+    if beta_s[1] != Hv_:
+        raise _r.size(op, "beta", beta_s, 1, Hv_, (("Hv", Hv_, "v"),))
+    state_t = fw.dtype(state_)
+    if state_t not in ("float32", "bfloat16"):
+        raise _r.dtype_in(op, "state", ("float32", "bfloat16"), state_t)
+    state_s = fw.shape(state_)
+    if len(state_s) != 4:
+        raise _r.rank(op, "state", 4, state_s)
+    if state_s[1] != Hv_:
+        raise _r.size(op, "state", state_s, 1, Hv_, (("Hv", Hv_, "v"),))
+    if state_s[2] != V_:
+        raise _r.size(op, "state", state_s, 2, V_, (("V", V_, "v"),))
+    if state_s[3] != K_:
+        raise _r.size(op, "state", state_s, 3, K_, (("K", K_, "q"),))
+    fw.check_mutated(op, "state", state_, "")
+    cu_seqlens_t = fw.dtype(cu_seqlens_)
+    if cu_seqlens_t not in ("int32",):
+        raise _r.dtype_in(op, "cu_seqlens", ("int32",), cu_seqlens_t)
+    cu_seqlens_s = fw.shape(cu_seqlens_)
+    if len(cu_seqlens_s) != 1:
+        raise _r.rank(op, "cu_seqlens", 1, cu_seqlens_s)
+    B_ = _r.solve(op, "cu_seqlens", cu_seqlens_s, 0, 1, 1, "B + 1")
+    state_indices_t = fw.dtype(state_indices_)
+    if state_indices_t not in ("int32",):
+        raise _r.dtype_in(op, "state_indices", ("int32",), state_indices_t)
+    state_indices_s = fw.shape(state_indices_)
+    if len(state_indices_s) != 1:
+        raise _r.rank(op, "state_indices", 1, state_indices_s)
+    if state_indices_s[0] != B_:
+        raise _r.size(op, "state_indices", state_indices_s, 0, B_, (("B", B_, "cu_seqlens"),))
+    if not (Hk_ > 0):
+        raise _r.require(op, "Hk > 0", (("Hk", Hk_, ""),))
+    if not (_a.mod(op, Hv_, Hk_) == 0):
+        raise _r.require(op, "Hv % Hk == 0", (("Hk", Hk_, ""), ("Hv", Hv_, "")))
+    if not ((Kg_ == 1) or (Kg_ == K_)):
+        raise _r.require(op, "Kg == 1 or Kg == K", (("K", K_, ""), ("Kg", Kg_, "")))
+    specs: _m.Specs = (((N_, Hv_, V_), T_), ((B_, Hv_, V_, K_), "float32"))
+    _m.apart(
+        fw,
+        op,
+        "state",
+        state_,
+        (
+            ("q", q_),
+            ("k", k_),
+            ("v", v_),
+            ("g", g_),
+            ("beta", beta_),
+            ("cu_seqlens", cu_seqlens_),
+            ("state_indices", state_indices_),
+        ),
+    )
+    return specs, (scale_, use_qk_l2norm_)
+
+
 def gelu(
     fw: Framework,
     x_: Any,
@@ -6755,6 +6915,31 @@ def _flops_fused_moe_fp8(
     return flops__
 
 
+def _flops_gated_delta_rule(
+    fw: Framework,
+    q_: Any,
+    k_: Any,
+    v_: Any,
+    g_: Any,
+    beta_: Any,
+    state_: Any,
+    cu_seqlens_: Any,
+    state_indices_: Any,
+    scale_: Any,
+    use_qk_l2norm_: Any,
+) -> int:
+    """Return how many operations a call of gated_delta_rule needs."""
+    op = "gated_delta_rule"
+    q_s = fw.shape(q_)
+    N_ = q_s[0]
+    K_ = q_s[2]
+    v_s = fw.shape(v_)
+    Hv_ = v_s[1]
+    V_ = v_s[2]
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, _a.fit(op, 8 * N_) * Hv_) * K_) * V_)
+    return flops__
+
+
 def _flops_gelu_and_mul(
     fw: Framework,
     x_: Any,
@@ -7395,6 +7580,7 @@ FLOPS: dict[str, Callable[..., int]] = {
     "fused_moe": _flops_fused_moe,
     "fused_moe_fp4": _flops_fused_moe_fp4,
     "fused_moe_fp8": _flops_fused_moe_fp8,
+    "gated_delta_rule": _flops_gated_delta_rule,
     "gelu_and_mul": _flops_gelu_and_mul,
     "gelu_and_mul_backward": _flops_gelu_and_mul_backward,
     "gelu_tanh_and_mul": _flops_gelu_tanh_and_mul,

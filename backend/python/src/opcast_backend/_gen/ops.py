@@ -64,6 +64,7 @@ class OpKind(IntEnum):
     FusedMoe = 83
     FusedMoeFp4 = 91
     FusedMoeFp8 = 90
+    GatedDeltaRule = 88
     Gelu = 4
     GeluAndMul = 20
     GeluAndMulBackward = 21
@@ -1850,6 +1851,107 @@ OPS: dict[str, Op] = {
             Arg("made", "f32[N*k, D]", "What the experts make of the rows.", dims=("N*k", "D")),
         ),
         autocast="lower",
+    ),
+    "gated_delta_rule": Op(
+        name="gated_delta_rule",
+        kind=OpKind.GatedDeltaRule,
+        doc="Run the gated delta rule over the tokens of sequences, from and to states in slots.",
+        file="opdefs/recurrence/gated_delta_rule.toml",
+        schema=0x776B0CDF35304D86,
+        dtypes={"T": ("float32", "float16", "bfloat16"), "S": ("float32", "bfloat16")},
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg(
+                "q",
+                "T[N, Hk, K]",
+                "Queries; head h of v meets head h // (Hv // Hk).",
+                dims=("N", "Hk", "K"),
+            ),
+            Arg(
+                "k",
+                "T[N, Hk, K]",
+                "Keys; normalised ones, or states grow.",
+                dims=("N", "Hk", "K"),
+            ),
+            Arg("v", "T[N, Hv, V]", "Values.", dims=("N", "Hv", "V")),
+            Arg(
+                "g",
+                "f32[N, Hv, Kg]",
+                "Logarithm of the decay, for each head (Kg = 1) or each channel of its keys (Kg = K).",
+                dims=("N", "Hv", "Kg"),
+            ),
+            Arg(
+                "beta",
+                "f32[N, Hv]",
+                "How much of what a key recalls is replaced.",
+                dims=("N", "Hv"),
+            ),
+            Arg(
+                "state",
+                "S[P, Hv, V, K]",
+                "In: the states before the first tokens. Out: those after the last ones; other slots keep their bits.",
+                mutated=True,
+                dims=("P", "Hv", "V", "K"),
+            ),
+            Arg(
+                "cu_seqlens",
+                "i32[B + 1]",
+                "Sequence i owns tokens cu_seqlens[i] to cu_seqlens[i+1].",
+                dims=("B + 1",),
+            ),
+            Arg(
+                "state_indices",
+                "i32[B]",
+                "Slot of each sequence, no slot twice; one with -1 begins with zeros, and its last state is not kept.",
+                dims=("B",),
+            ),
+        ),
+        attrs=(
+            Attr("scale", "float", "Scale of the outputs.", False),
+            Attr(
+                "use_qk_l2norm",
+                "bool",
+                "Whether to divide q and k by the root of their sum of squares plus 1e-6.",
+                False,
+                False,
+            ),
+        ),
+        outputs=(
+            Arg(
+                "o",
+                "T[N, Hv, V]",
+                "What the queries recall; zero for tokens that belong to no sequence.",
+                dims=("N", "Hv", "V"),
+            ),
+        ),
+        parallel=(),
+        sums=(),
+        vmap=(),
+        call="gated_delta_rule(q, k, v, g, beta, state, cu_seqlens, state_indices, *, scale=None, use_qk_l2norm=False) -> o, state",
+        facts=(
+            ("gradient", "none"),
+            ("vmap", "a loop over slices; state must be mapped"),
+            ("sharding", "N, Hk, K, Hv, V, Kg, P, B + 1 and B gathered"),
+            (
+                "mutation",
+                "state is overwritten and returned; apart from every other argument; new arrays in JAX, in the memory of donated ones",
+            ),
+            ("autocast", "q, k and v cast to the widest of their dtypes"),
+            ("copies", "q, k, v, g, beta, cu_seqlens and state_indices when not contiguous"),
+        ),
+        kernels=(
+            ("gated_delta_rule_cuda", "cuda", True),
+            ("gated_delta_rule_cuda", "rocm", True),
+            ("gated_delta_rule", "cpu", False),
+        ),
+        scratch=(
+            Arg(
+                "states",
+                "f32[B, Hv, V, K]",
+                "The states while sequences run.",
+                dims=("B", "Hv", "V", "K"),
+            ),
+        ),
     ),
     "gelu": Op(
         name="gelu",

@@ -767,6 +767,39 @@ inline void fused_moe_fp8(DLTensor* y, const DLTensor* x, const DLTensor* w1, co
   call_.Run(&__tvm_ffi_fused_moe_fp8);
 }
 
+extern "C" int __tvm_ffi_gated_delta_rule(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// Run the gated delta rule over the tokens of sequences, from and to states in slots.
+//
+// o: T[N, Hv, V]. What the queries recall; zero for tokens that belong to no sequence.
+// q: T[N, Hk, K]. Queries; head h of v meets head h // (Hv // Hk).
+// k: T[N, Hk, K]. Keys; normalised ones, or states grow.
+// v: T[N, Hv, V]. Values.
+// g: f32[N, Hv, Kg]. Logarithm of the decay, for each head (Kg = 1) or each channel of its keys (Kg = K).
+// beta: f32[N, Hv]. How much of what a key recalls is replaced.
+// state: S[P, Hv, V, K]. In: the states before the first tokens. Out: those after the last ones; other slots keep their bits.
+// cu_seqlens: i32[B + 1]. Sequence i owns tokens cu_seqlens[i] to cu_seqlens[i+1].
+// state_indices: i32[B]. Slot of each sequence, no slot twice; one with -1 begins with zeros, and its last state is not kept.
+// scale: Scale of the outputs.
+// use_qk_l2norm: Whether to divide q and k by the root of their sum of squares plus 1e-6.
+// states: f32[B, Hv, V, K], scratch, null for kernels that take none. The states while sequences run.
+inline void gated_delta_rule(DLTensor* o, const DLTensor* q, const DLTensor* k, const DLTensor* v, const DLTensor* g, const DLTensor* beta, DLTensor* state, const DLTensor* cu_seqlens, const DLTensor* state_indices, std::optional<double> scale = std::nullopt, bool use_qk_l2norm = false, DLTensor* states = nullptr) {
+  internal_::Call call_;
+  call_.Array(o);
+  call_.Array(q);
+  call_.Array(k);
+  call_.Array(v);
+  call_.Array(g);
+  call_.Array(beta);
+  call_.Array(state);
+  call_.Array(cu_seqlens);
+  call_.Array(state_indices);
+  call_.Value(scale);
+  call_.Value(use_qk_l2norm);
+  call_.Array(states);
+  call_.Run(&__tvm_ffi_gated_delta_rule);
+}
+
 extern "C" int __tvm_ffi_gelu(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 // Gaussian error linear unit, exact or in its tanh approximation.
