@@ -42,6 +42,7 @@ extern opcast::Op op_group_norm;
 extern opcast::Op op_group_norm_backward;
 extern opcast::Op op_grouped_gemm;
 extern opcast::Op op_grouped_gemm_backward;
+extern opcast::Op op_grouped_gemm_fp8;
 extern opcast::Op op_grouped_topk;
 extern opcast::Op op_layer_norm;
 extern opcast::Op op_layer_norm_backward;
@@ -125,6 +126,7 @@ Op* const kOps[] = {
     &opcast_ops::op_group_norm_backward,
     &opcast_ops::op_grouped_gemm,
     &opcast_ops::op_grouped_gemm_backward,
+    &opcast_ops::op_grouped_gemm_fp8,
     &opcast_ops::op_grouped_topk,
     &opcast_ops::op_layer_norm,
     &opcast_ops::op_layer_norm_backward,
@@ -164,6 +166,6 @@ Op* const kOps[] = {
     &opcast_ops::op_topk_softmax,
     &opcast_ops::op_warp_bitonic_sort,
 };
-const int kOpCount = 78;
+const int kOpCount = 79;
 
 }  // namespace opcast

@@ -93,3 +93,33 @@ def samples(rng, sizes):
         "w2_alpha": rng.uniform(0.5, 2, e),
         "topk_ids": rng.integers(-1, e + 1, (n, k)),
     }
+
+
+def experts(torch, x, w1, w2, topk_weights, topk_ids):
+    """Return what a loop over the experts makes of the tokens."""
+    y = torch.zeros_like(x, dtype=torch.float32)
+    for e in range(len(w1)):
+        tokens, slots = (topk_ids == e).nonzero(as_tuple=True)
+        gate, value = (x[tokens] @ w1[e].mT).chunk(2, dim=-1)
+        made = (torch.nn.functional.silu(gate) * value) @ w2[e].mT
+        y.index_add_(0, tokens, topk_weights[tokens, slots, None] * made)
+    return y
+
+
+NUMBERS = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+
+
+def eager(torch, x, w1, w2, w1_scale, w2_scale, topk_weights, topk_ids, activation):
+    table = torch.tensor(NUMBERS + [-n for n in NUMBERS], dtype=x.dtype, device=x.device)
+
+    def wide(codes, scale):
+        numbers = table[torch.stack([codes & 15, codes >> 4], dim=-1).int()].flatten(-2)
+        groups = numbers.unflatten(-1, (scale.shape[-1], -1))
+        return (groups * scale.to(x.dtype)[..., None]).flatten(-2)
+
+    w1, w2 = wide(w1, w1_scale), wide(w2, w2_scale)
+    return experts(torch, x, w1, w2, topk_weights, topk_ids).to(x.dtype)
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -91,3 +91,31 @@ def samples(rng, sizes):
         "x_scale": rng.uniform(0.5, 2, (n, sizes["C1"])),
         "topk_ids": rng.integers(-1, e + 1, (n, k)),
     }
+
+
+def experts(torch, x, w1, w2, topk_weights, topk_ids):
+    """Return what a loop over the experts makes of the tokens."""
+    y = torch.zeros_like(x, dtype=torch.float32)
+    for e in range(len(w1)):
+        tokens, slots = (topk_ids == e).nonzero(as_tuple=True)
+        gate, value = (x[tokens] @ w1[e].mT).chunk(2, dim=-1)
+        made = (torch.nn.functional.silu(gate) * value) @ w2[e].mT
+        y.index_add_(0, tokens, topk_weights[tokens, slots, None] * made)
+    return y
+
+
+def eager(
+    torch, x, w1, w2, w1_scale, w2_scale, topk_weights, topk_ids, x_scale, activation, out_dtype
+):
+    def wide(numbers, scale):
+        for dim in (-2, -1):
+            scale = scale.repeat_interleave(numbers.shape[dim] // scale.shape[dim], dim)
+        return numbers.to(out_dtype) * scale.to(out_dtype)
+
+    x = wide(x[:, None], x_scale[:, None])[:, 0]
+    w1, w2 = wide(w1, w1_scale), wide(w2, w2_scale)
+    return experts(torch, x, w1, w2, topk_weights, topk_ids).to(out_dtype)
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

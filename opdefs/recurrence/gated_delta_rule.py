@@ -51,3 +51,23 @@ def samples(rng, sizes):
     keys /= np.sqrt(np.sum(keys * keys, axis=-1, keepdims=True) + 1e-6)
     g = -rng.random((sizes["N"], sizes["Hv"], sizes["Kg"]))
     return {"k": keys, "g": g, "cu_seqlens": cuts, "state_indices": np.where(skipped, -1, slots)}
+
+
+def eager(torch, q, k, v, g, beta, state, cu_seqlens, state_indices, scale, use_qk_l2norm):
+    group, dtype = v.shape[1] // k.shape[1], state.dtype
+    q, k = (x.repeat_interleave(group, 1).to(dtype) for x in (q, k))
+    if use_qk_l2norm:
+        q, k = (x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6) for x in (q, k))
+    o, decay, cuts = torch.zeros_like(v), g.to(dtype).exp(), cu_seqlens.tolist()
+    for slot, begin, end in zip(state_indices.tolist(), cuts[:-1], cuts[1:], strict=True):
+        s = torch.zeros_like(state[0]) if slot < 0 else state[slot]
+        for t in range(begin, end):
+            s *= decay[t][:, None]
+            change = (v[t] - torch.einsum("hvk,hk->hv", s, k[t])) * beta[t][:, None]
+            s += change[..., None] * k[t][:, None]
+            o[t] = torch.einsum("hvk,hk->hv", s, q[t]) * scale
+    return o, state
+
+
+def peers(framework):
+    return {"torch": {"torch": eager}}.get(framework)

@@ -8,13 +8,18 @@
 
 namespace opcast_ops {
 
-// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1].
+// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1], or the first
+// counts[g] of them.
 struct RowGroups {
   const int32_t* offsets;
   int64_t count;
+  const int32_t* counts = nullptr;
 
   int64_t Begin(int64_t g) const { return offsets[g]; }
-  int64_t Rows(int64_t g) const { return int64_t{offsets[g + 1]} - offsets[g]; }
+  int64_t Rows(int64_t g) const {
+    const int64_t rows = int64_t{offsets[g + 1]} - offsets[g];
+    return counts == nullptr ? rows : std::clamp<int64_t>(counts[g], 0, rows);
+  }
   int64_t BlocksOf(int64_t g) const { return (Rows(g) + kBlockRows - 1) / kBlockRows; }
   int64_t AllBlocks() const {
     int64_t all = 0;

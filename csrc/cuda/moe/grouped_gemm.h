@@ -8,19 +8,22 @@
 
 namespace opcast_ops {
 
-// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1]. Offsets that the
+// Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1], or the first
+// counts[g] of them. Offsets that the
 // definition forbids lead to wrong results, but not out of the matrix.
 struct RowGroups {
   const int32_t* offsets;
   int64_t count, rows;
+  const int32_t* counts = nullptr;
 
   OPCAST_DEVICE int64_t Begin(int64_t g) const {
     const int64_t offset = offsets[g];
     return offset < 0 ? 0 : offset > rows ? rows : offset;
   }
   OPCAST_DEVICE int64_t Rows(int64_t g) const {
-    const int64_t count = Begin(g + 1) - Begin(g);
-    return count < 0 ? 0 : count;
+    int64_t all = Begin(g + 1) - Begin(g);
+    if (counts != nullptr && counts[g] < all) all = counts[g];
+    return all < 0 ? 0 : all;
   }
 
   // As many rows of tiles as there are at most.
@@ -86,12 +89,16 @@ opcast::Status GroupedRows(const opcast::Launch& launch, const Work& work, const
                        launch, work, groups, tiles, columns, depth);
 }
 
-// Clears the rows before the first group and behind the last one.
+// Clears the rows that no group has.
 template <class T>
 __global__ void __launch_bounds__(kProductThreads)
     ClearOthersKernel(T* matrix, RowGroups groups, int64_t columns) {
   for (int64_t i = blockIdx.x; i < groups.rows; i += gridDim.x) {
-    if (i >= groups.Begin(0) && i < groups.Begin(groups.count)) continue;
+    if (i >= groups.Begin(0) && i < groups.Begin(groups.count)) {
+      if (groups.counts == nullptr) continue;
+      const int64_t g = groups.Of(i);
+      if (i < groups.Begin(g) + groups.Rows(g)) continue;
+    }
     for (int64_t j = threadIdx.x; j < columns; j += kProductThreads)
       matrix[i * columns + j] = static_cast<T>(0.0f);
   }

@@ -93,6 +93,8 @@ PARTS: dict[tuple[str, str], Part] = {
     ("grouped_gemm", "M"): Part(contents={"expert_offsets": until}),
     ("grouped_gemm_backward", "E"): Part(contents={"expert_offsets": only_last}),
     ("grouped_gemm_backward", "M"): Part({"grad_c": 0}, {"expert_offsets": until}),
+    ("grouped_gemm_fp8", "E"): Part(contents={"expert_offsets": only_last}),
+    ("grouped_gemm_fp8", "M"): Part(contents={"expert_offsets": until}),
     ("layer_norm", "N"): ROW,
     ("layer_norm_backward", "N"): ROW,
     ("layernorm2d", "N"): ROW,

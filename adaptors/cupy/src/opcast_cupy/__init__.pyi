@@ -363,6 +363,17 @@ def grouped_gemm_backward(
     *,
     out: tuple[ndarray, ndarray] | None = None,
 ) -> tuple[ndarray, ndarray]: ...
+def grouped_gemm_fp8(
+    a: ndarray,
+    b: ndarray,
+    a_scale: ndarray,
+    b_scale: ndarray,
+    expert_offsets: ndarray,
+    masked_m: ndarray | None = None,
+    *,
+    out_dtype: DTypeLike | None = None,
+    out: ndarray | None = None,
+) -> ndarray: ...
 def grouped_topk(
     scores: ndarray,
     bias: ndarray | None = None,

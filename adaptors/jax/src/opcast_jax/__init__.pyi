@@ -308,6 +308,16 @@ def grouped_gemm_backward(
     b: Array | NDArray[Any],
     expert_offsets: Array | NDArray[Any],
 ) -> tuple[Array, Array]: ...
+def grouped_gemm_fp8(
+    a: Array | NDArray[Any],
+    b: Array | NDArray[Any],
+    a_scale: Array | NDArray[Any],
+    b_scale: Array | NDArray[Any],
+    expert_offsets: Array | NDArray[Any],
+    masked_m: Array | NDArray[Any] | None = None,
+    *,
+    out_dtype: DTypeLike | None = None,
+) -> Array: ...
 def grouped_topk(
     scores: Array | NDArray[Any],
     bias: Array | NDArray[Any] | None = None,

@@ -380,6 +380,17 @@ def grouped_gemm_backward(
     *,
     out: tuple[NDArray[_T], NDArray[_T]] | None = None,
 ) -> tuple[NDArray[_T], NDArray[_T]]: ...
+def grouped_gemm_fp8(
+    a: NDArray[_Q],
+    b: NDArray[_Q],
+    a_scale: NDArray[np.float32],
+    b_scale: NDArray[np.float32],
+    expert_offsets: NDArray[np.int32],
+    masked_m: NDArray[np.int32] | None = None,
+    *,
+    out_dtype: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+) -> NDArray[Any]: ...
 def grouped_topk(
     scores: NDArray[Any],
     bias: NDArray[np.float32] | None = None,

@@ -48,6 +48,7 @@ from ._ops.group_norm import group_norm
 from ._ops.group_norm_backward import group_norm_backward
 from ._ops.grouped_gemm import grouped_gemm
 from ._ops.grouped_gemm_backward import grouped_gemm_backward
+from ._ops.grouped_gemm_fp8 import grouped_gemm_fp8
 from ._ops.grouped_topk import grouped_topk
 from ._ops.layer_norm import layer_norm
 from ._ops.layer_norm_backward import layer_norm_backward
@@ -131,6 +132,7 @@ __all__ = [
     "group_norm_backward",
     "grouped_gemm",
     "grouped_gemm_backward",
+    "grouped_gemm_fp8",
     "grouped_topk",
     "kernels",
     "layer_norm",

@@ -354,6 +354,17 @@ def grouped_gemm_backward(
     *,
     out: tuple[Tensor, Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]: ...
+def grouped_gemm_fp8(
+    a: Tensor,
+    b: Tensor,
+    a_scale: Tensor,
+    b_scale: Tensor,
+    expert_offsets: Tensor,
+    masked_m: Tensor | None = None,
+    *,
+    out_dtype: dtype | str | None = None,
+    out: Tensor | None = None,
+) -> Tensor: ...
 def grouped_topk(
     scores: Tensor,
     bias: Tensor | None = None,

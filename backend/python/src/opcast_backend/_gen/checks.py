@@ -3582,6 +3582,149 @@ def grouped_gemm_backward(
     return specs, ()
 
 
+def grouped_gemm_fp8(
+    fw: Framework,
+    a_: Any,
+    b_: Any,
+    a_scale_: Any,
+    b_scale_: Any,
+    expert_offsets_: Any,
+    masked_m_: Any,
+    out_dtype_: Any,
+    out: tuple[Any, ...] | None = None,
+) -> tuple[_m.Specs, tuple[Any, ...]]:
+    """Check a call of grouped_gemm_fp8."""
+    op = "grouped_gemm_fp8"
+    _r.required(
+        op,
+        (
+            ("a", a_),
+            ("b", b_),
+            ("a_scale", a_scale_),
+            ("b_scale", b_scale_),
+            ("expert_offsets", expert_offsets_),
+        ),
+    )
+    _r.arrays(
+        fw,
+        op,
+        (
+            ("a", a_),
+            ("b", b_),
+            ("a_scale", a_scale_),
+            ("b_scale", b_scale_),
+            ("expert_offsets", expert_offsets_),
+            ("masked_m", masked_m_),
+        ),
+    )
+    if out_dtype_ is not None:
+        out_dtype_ = _r.as_dtype(
+            fw,
+            op,
+            "out_dtype",
+            out_dtype_,
+            ("bfloat16", "float16", "float32"),
+        )
+    _r.same_device(fw, op, "b", b_, "a", a_)
+    _r.same_device(fw, op, "a_scale", a_scale_, "a", a_)
+    _r.same_device(fw, op, "b_scale", b_scale_, "a", a_)
+    _r.same_device(fw, op, "expert_offsets", expert_offsets_, "a", a_)
+    if masked_m_ is not None:
+        _r.same_device(fw, op, "masked_m", masked_m_, "a", a_)
+    Q_ = a_t = fw.dtype(a_)
+    if a_t not in ("float8_e4m3fn", "float8_e4m3fnuz"):
+        raise _r.dtype_in(op, "a", ("float8_e4m3fn", "float8_e4m3fnuz"), a_t)
+    a_s = fw.shape(a_)
+    if len(a_s) != 2:
+        raise _r.rank(op, "a", 2, a_s)
+    M_ = a_s[0]
+    K_ = a_s[1]
+    b_t = fw.dtype(b_)
+    if b_t != Q_:
+        raise _r.dtype_as(op, "b", Q_, "a", b_t)
+    b_s = fw.shape(b_)
+    if len(b_s) != 3:
+        raise _r.rank(op, "b", 3, b_s)
+    E_ = b_s[0]
+    N_ = b_s[1]
+    if b_s[2] != K_:
+        raise _r.size(op, "b", b_s, 2, K_, (("K", K_, "a"),))
+    a_scale_t = fw.dtype(a_scale_)
+    if a_scale_t not in ("float32",):
+        raise _r.dtype_in(op, "a_scale", ("float32",), a_scale_t)
+    a_scale_s = fw.shape(a_scale_)
+    if len(a_scale_s) != 2:
+        raise _r.rank(op, "a_scale", 2, a_scale_s)
+    if a_scale_s[0] != M_:
+        raise _r.size(op, "a_scale", a_scale_s, 0, M_, (("M", M_, "a"),))
+    C_ = a_scale_s[1]
+    b_scale_t = fw.dtype(b_scale_)
+    if b_scale_t not in ("float32",):
+        raise _r.dtype_in(op, "b_scale", ("float32",), b_scale_t)
+    b_scale_s = fw.shape(b_scale_)
+    if len(b_scale_s) != 3:
+        raise _r.rank(op, "b_scale", 3, b_scale_s)
+    if b_scale_s[0] != E_:
+        raise _r.size(op, "b_scale", b_scale_s, 0, E_, (("E", E_, "b"),))
+    R_ = b_scale_s[1]
+    if b_scale_s[2] != C_:
+        raise _r.size(op, "b_scale", b_scale_s, 2, C_, (("C", C_, "a_scale"),))
+    expert_offsets_t = fw.dtype(expert_offsets_)
+    if expert_offsets_t not in ("int32",):
+        raise _r.dtype_in(op, "expert_offsets", ("int32",), expert_offsets_t)
+    expert_offsets_s = fw.shape(expert_offsets_)
+    if len(expert_offsets_s) != 1:
+        raise _r.rank(op, "expert_offsets", 1, expert_offsets_s)
+    if expert_offsets_s[0] != _a.fit(op, E_ + 1):
+        raise _r.size(
+            op,
+            "expert_offsets",
+            expert_offsets_s,
+            0,
+            _a.fit(op, E_ + 1),
+            (("E", E_, "b"),),
+        )
+    if masked_m_ is not None:
+        masked_m_t = fw.dtype(masked_m_)
+        if masked_m_t not in ("int32",):
+            raise _r.dtype_in(op, "masked_m", ("int32",), masked_m_t)
+        masked_m_s = fw.shape(masked_m_)
+        if len(masked_m_s) != 1:
+            raise _r.rank(op, "masked_m", 1, masked_m_s)
+        if masked_m_s[0] != E_:
+            raise _r.size(op, "masked_m", masked_m_s, 0, E_, (("E", E_, "b"),))
+    n_ = _a.floordiv(op, K_, max(C_, 1))
+    if not (R_ > 0):
+        raise _r.require(op, "R > 0", (("R", R_, ""),))
+    if not (C_ > 0):
+        raise _r.require(op, "C > 0", (("C", C_, ""),))
+    if not (_a.mod(op, N_, R_) == 0):
+        raise _r.require(op, "N % R == 0", (("N", N_, ""), ("R", R_, "")))
+    if not (_a.mod(op, K_, C_) == 0):
+        raise _r.require(op, "K % C == 0", (("C", C_, ""), ("K", K_, "")))
+    if not ((C_ == 1) or ((n_ > 0) and (_a.mod(op, 4611686018427387904, n_) == 0))):
+        raise _r.require(op, "C == 1 or is_pow2(n)", (("C", C_, ""), ("n", n_, "")))
+    specs: _m.Specs = (((M_, N_), "bfloat16" if out_dtype_ is None else out_dtype_),)
+    if out is not None:
+        _m.outputs(
+            fw,
+            op,
+            ("c",),
+            specs,
+            out,
+            (
+                ("a", a_),
+                ("b", b_),
+                ("a_scale", a_scale_),
+                ("b_scale", b_scale_),
+                ("expert_offsets", expert_offsets_),
+                ("masked_m", masked_m_),
+            ),
+            ("",),
+        )
+    return specs, ()
+
+
 def grouped_topk(
     fw: Framework,
     scores_: Any,
@@ -7176,6 +7319,27 @@ def _flops_grouped_gemm_backward(
     return flops__
 
 
+def _flops_grouped_gemm_fp8(
+    fw: Framework,
+    a_: Any,
+    b_: Any,
+    a_scale_: Any,
+    b_scale_: Any,
+    expert_offsets_: Any,
+    masked_m_: Any,
+    out_dtype_: Any,
+) -> int:
+    """Return how many operations a call of grouped_gemm_fp8 needs."""
+    op = "grouped_gemm_fp8"
+    a_s = fw.shape(a_)
+    M_ = a_s[0]
+    K_ = a_s[1]
+    b_s = fw.shape(b_)
+    N_ = b_s[1]
+    flops__ = _a.fit(op, _a.fit(op, _a.fit(op, 2 * M_) * N_) * K_)
+    return flops__
+
+
 def _flops_layer_norm(
     fw: Framework,
     x_: Any,
@@ -7594,6 +7758,7 @@ FLOPS: dict[str, Callable[..., int]] = {
     "group_norm_backward": _flops_group_norm_backward,
     "grouped_gemm": _flops_grouped_gemm,
     "grouped_gemm_backward": _flops_grouped_gemm_backward,
+    "grouped_gemm_fp8": _flops_grouped_gemm_fp8,
     "layer_norm": _flops_layer_norm,
     "layer_norm_backward": _flops_layer_norm_backward,
     "merge_state": _flops_merge_state,

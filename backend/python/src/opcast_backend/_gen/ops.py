@@ -80,6 +80,7 @@ class OpKind(IntEnum):
     GroupNormBackward = 28
     GroupedGemm = 81
     GroupedGemmBackward = 82
+    GroupedGemmFp8 = 92
     GroupedTopk = 75
     LayerNorm = 24
     LayerNormBackward = 25
@@ -2779,6 +2780,78 @@ OPS: dict[str, Op] = {
             ("grouped_gemm_backward_cuda", "rocm", False),
         ),
         gradient_of="grouped_gemm",
+    ),
+    "grouped_gemm_fp8": Op(
+        name="grouped_gemm_fp8",
+        kind=OpKind.GroupedGemmFp8,
+        doc="grouped_gemm for numbers in FP8 whose blocks have scales, such as the rows of experts.",
+        file="opdefs/moe/grouped_gemm_fp8.toml",
+        schema=0x1185099FECD6F769,
+        dtypes={"Q": ("float8_e4m3fn", "float8_e4m3fnuz"), "O": ("bfloat16", "float16", "float32")},
+        devices=("cpu", "cuda", "rocm"),
+        inputs=(
+            Arg("a", "Q[M, K]", "Rows, grouped by expert.", dims=("M", "K")),
+            Arg(
+                "b",
+                "Q[E, N, K]",
+                "The experts' matrices, one row per output column.",
+                dims=("E", "N", "K"),
+            ),
+            Arg(
+                "a_scale",
+                "f32[M, C]",
+                "Scale of each K/C columns of a row of a.",
+                dims=("M", "C"),
+            ),
+            Arg(
+                "b_scale",
+                "f32[E, R, C]",
+                "Scale of each block of N/R rows and K/C columns of b: one, one per row, or one per 128 by 128.",
+                dims=("E", "R", "C"),
+            ),
+            Arg(
+                "expert_offsets",
+                "i32[E + 1]",
+                "Expert e has the rows expert_offsets[e] to expert_offsets[e+1].",
+                dims=("E + 1",),
+            ),
+            Arg(
+                "masked_m",
+                "i32[E]",
+                "How many of these rows are in use: the first ones.",
+                optional=True,
+                dims=("E",),
+            ),
+        ),
+        attrs=(Attr("out_dtype", "dtype", "Dtype of c.", False),),
+        outputs=(
+            Arg(
+                "c",
+                "O[M, N]",
+                "The products; zeros in rows that no expert has, or that are not in use.",
+                dims=("M", "N"),
+            ),
+        ),
+        parallel=("N",),
+        sums=(),
+        vmap=(("N", ("b",)),),
+        call="grouped_gemm_fp8(a, b, a_scale, b_scale, expert_offsets, masked_m=None, *, out_dtype=None) -> c",
+        facts=(
+            ("gradient", "none"),
+            (
+                "vmap",
+                "merged over b; a loop over slices when a, a_scale, b_scale, expert_offsets or masked_m is mapped",
+            ),
+            ("sharding", "along N; M, K, E, C, R and E + 1 gathered"),
+            ("batch invariance", "along N"),
+            ("autocast", "a and b cast to the widest of their dtypes"),
+            ("copies", "a, b, a_scale, b_scale, expert_offsets and masked_m when not contiguous"),
+        ),
+        kernels=(
+            ("grouped_gemm_fp8", "cpu", False),
+            ("grouped_gemm_fp8_cuda", "cuda", False),
+            ("grouped_gemm_fp8_cuda", "rocm", False),
+        ),
     ),
     "grouped_topk": Op(
         name="grouped_topk",

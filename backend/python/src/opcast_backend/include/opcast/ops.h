@@ -1101,6 +1101,29 @@ inline void grouped_gemm_backward(DLTensor* grad_a, DLTensor* grad_b, const DLTe
   call_.Run(&__tvm_ffi_grouped_gemm_backward);
 }
 
+extern "C" int __tvm_ffi_grouped_gemm_fp8(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
+
+// grouped_gemm for numbers in FP8 whose blocks have scales, such as the rows of experts.
+//
+// c: O[M, N]. The products; zeros in rows that no expert has, or that are not in use.
+// a: Q[M, K]. Rows, grouped by expert.
+// b: Q[E, N, K]. The experts' matrices, one row per output column.
+// a_scale: f32[M, C]. Scale of each K/C columns of a row of a.
+// b_scale: f32[E, R, C]. Scale of each block of N/R rows and K/C columns of b: one, one per row, or one per 128 by 128.
+// expert_offsets: i32[E + 1]. Expert e has the rows expert_offsets[e] to expert_offsets[e+1].
+// masked_m: i32[E], null when absent. How many of these rows are in use: the first ones.
+inline void grouped_gemm_fp8(DLTensor* c, const DLTensor* a, const DLTensor* b, const DLTensor* a_scale, const DLTensor* b_scale, const DLTensor* expert_offsets, const DLTensor* masked_m = nullptr) {
+  internal_::Call call_;
+  call_.Array(c);
+  call_.Array(a);
+  call_.Array(b);
+  call_.Array(a_scale);
+  call_.Array(b_scale);
+  call_.Array(expert_offsets);
+  call_.Array(masked_m);
+  call_.Run(&__tvm_ffi_grouped_gemm_fp8);
+}
+
 extern "C" int __tvm_ffi_grouped_topk(void*, const TVMFFIAny*, int32_t, TVMFFIAny*);
 
 // Route tokens to the k best experts within the best groups of experts, as DeepSeek-V3.
