@@ -5,7 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from opcast_worker.bound import Answer, Bound, Memory, Request, describe_error, memories, memory
+from opcast_worker.bound import (
+    Answer,
+    Bound,
+    Memory,
+    Request,
+    Unsupported,
+    describe_error,
+    memories,
+    memory,
+)
 from opcast_worker.caller import Caller
 
 
@@ -43,6 +52,8 @@ class Chain:
             reply["from"], reply["to"] = first.span(result)[0], second.span(passed)[0]
             fresh = memories(blobs)  # the result may lie in the memory of the first call
             final = run(second, request, fresh, {request["feed"]: passed})
+        except Unsupported as error:
+            return {"unsupported": str(error)}, []
         except Exception as error:  # whatever is raised is the answer
             return {**reply, "error": describe_error(error)}, []
         answer: list[bytes] = []
