@@ -13,8 +13,10 @@ namespace opcast_ops {
 
 // Memory for the panels of one thread.
 struct FloatPanels {
-  alignas(64) float a[kBlockRows * kPanel];
-  alignas(64) float b[kBlockColumns * kPanel];
+  static constexpr int64_t kStep = 16;  // numbers that are multiplied at once, the last ones, too
+
+  alignas(64) float a[kBlockRows * kPanel + kStep];
+  alignas(64) float b[kBlockColumns * kPanel + kStep];
 };
 
 // That of this thread, until it ends.
@@ -35,12 +37,15 @@ struct BlockScales {
   }
 };
 
-// to[k] = from[k] times a scale, for n numbers of any dtype.
+// to[k] = from[k] times a scale, for n numbers of any dtype; some behind them are changed, which
+// are made later.
 template <int kWidth, class T>
 inline void WidenTimes(const T* from, float scale, int64_t n, float* to) {
   if constexpr (kIsFactor<T>) {
     Widen<kWidth>(from, to, n);
-    for (int64_t k = 0; k < n; ++k) to[k] *= scale;
+    for (int64_t k = 0; k < n; k += FloatPanels::kStep) {
+      for (int64_t i = 0; i < FloatPanels::kStep; ++i) to[k + i] *= scale;
+    }
   } else {
     WidenScaled<kWidth>(from, scale, n, to);
   }

@@ -58,8 +58,9 @@ void Token(const Typed& a, int64_t t, int64_t h, Space* space) {
   }
 }
 
+// Compiled once, with vectors of 16 bytes: the loops are too short for wider ones to gain much.
 template <class Typed>
-void Sequence(const Typed& a, int64_t b, int64_t h) {
+__attribute__((noinline)) void Sequence(const Typed& a, int64_t b, int64_t h) {
   using S = std::decay_t<decltype(a.state[0])>;
   Space space(a.V, a.K);
   const int64_t slot = a.state_indices[b], n = a.V * a.K;
@@ -81,7 +82,7 @@ opcast::Status GatedDeltaRule(const GatedDeltaRuleArgs& args, const opcast::Laun
     const int64_t last = a.cu_seqlens[a.B];
     std::fill_n(a.o, first * n, T(0.0f));
     std::fill_n(a.o + std::max(first, last) * n, (a.N - std::max(first, last)) * n, T(0.0f));
-    opcast::ParallelFor(launch, a.B * a.Hv, 1, [&](int64_t begin, int64_t end, auto) {
+    opcast::ParallelFor(launch, a.B * a.Hv, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) Sequence(a, i / a.Hv, i % a.Hv);
     });
     return opcast::Status::Ok();
