@@ -141,8 +141,8 @@ func stated(c *cases.Case, at int) (Tolerance, bool) {
 	return Tolerance{Abs: t.ATol, Rel: t.RTol}, ok
 }
 
-// ForScaled is the bound of a result for contents of an unusual size, beside which the absolute part of a stated tolerance means
-// nothing. A derived one grows with the contents.
+// ForScaled is the bound of a result where the suite made the inputs much larger or smaller than usual. A derived tolerance grows with
+// the inputs. The absolute part of a stated one does not, so that what the reference itself loses in float32 counts.
 func ForScaled(c *cases.Case, at int, want, narrow Expected) Tolerance {
 	b, ok := stated(c, at)
 	if !ok {

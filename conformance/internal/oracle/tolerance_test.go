@@ -10,8 +10,8 @@ import (
 	"github.com/opcast/opcast/internal/language/opdef"
 )
 
-// A tolerance that a definition states is for ordinary contents: beside large ones, its absolute part means nothing, and what the
-// reference itself loses in float32 counts.
+// A tolerance that a definition states is meant for inputs of the usual size. Where these are large, what the reference itself loses
+// in float32 counts.
 func TestForScaled(t *testing.T) {
 	op := *fake.ToyOp(t, "affine")
 	c, err := cases.New(&op, cases.BasePlan(cases.DTypes{"T": "f32"}))

@@ -70,7 +70,7 @@ func TestRangeHint(t *testing.T) {
 		c = c.With(1, ndarray.FromFloats(dtype.Must("i64"), []int64{at}, values), "")
 		judge := &check.T{Ctx: t.Context(), Env: &check.Environment{Device: "cpu"}, Op: op, Caller: &fake.Framework{CallerName: calls.BackendName}}
 		want := oracle.Expected{Shape: []int64{1}, Values: []float64{1}}
-		judge.CompareOutput(calls.New(c), c, 0, ndarray.FromFloats(dtype.Must("f32"), []int64{1}, []float64{5}), want, nil)
+		judge.CompareOutput(calls.New(c), c, 0, ndarray.FromFloats(dtype.Must("f32"), []int64{1}, []float64{5}), want)
 		failures := strings.Join(judge.CurrentRow().Failures, "")
 		if !strings.Contains(failures, "got 5") || strings.Contains(failures, "at has negative values here: give it min = 0") != test.want {
 			t.Errorf("%s: %q", name, failures)

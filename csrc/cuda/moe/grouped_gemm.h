@@ -9,8 +9,8 @@
 namespace opcast_ops {
 
 // Rows of a matrix by group: group g has the rows offsets[g] to offsets[g + 1], or the first
-// counts[g] of them. Offsets that the
-// definition forbids lead to wrong results, but not out of the matrix.
+// counts[g] of them. Offsets that the definition forbids lead to wrong results, but not out of the
+// matrix.
 struct RowGroups {
   const int32_t* offsets;
   int64_t count, rows;

@@ -77,7 +77,7 @@ struct ScaledRows {
   }
 };
 
-// Ones, for rows that have no scales.
+// Ones, for rows that have no scales. It is a template since several sources include this file.
 template <class T>
 __global__ void __launch_bounds__(kExpertThreads) FillOnesKernel(T* to, int64_t n) {
   const int64_t stride = int64_t{gridDim.x} * kExpertThreads;

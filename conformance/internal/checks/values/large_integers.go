@@ -88,7 +88,7 @@ func expectDecided(t *check.T, c *cases.Case, want []oracle.Expected) error {
 		return err
 	}
 	for i, o := range result.Existing() {
-		t.CompareOutput(call, c, i, o.Array, want[i], nil)
+		t.CompareOutput(call, c, i, o.Array, want[i])
 	}
 	return nil
 }

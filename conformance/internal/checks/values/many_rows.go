@@ -53,9 +53,9 @@ func manyRows(t *check.T, many, few *cases.Case, dim string) error {
 			if err != nil {
 				return err
 			}
-			t.CompareOutput(call, many, i, o.Array, want[i].Repeated(axis, shape[axis]), nil)
+			t.CompareOutput(call, many, i, o.Array, want[i].Repeated(axis, shape[axis]))
 		} else if !slices.Contains(t.Op.Sums, dim) {
-			t.CompareOutput(call, many, i, o.Array, want[i], nil)
+			t.CompareOutput(call, many, i, o.Array, want[i])
 		}
 	}
 	return nil
